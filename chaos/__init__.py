@@ -1,0 +1,1 @@
+"""Scenarios, faults and runs: what happens to the fake server, and what was made of it."""

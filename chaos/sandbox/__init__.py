@@ -1,0 +1,1 @@
+"""Tiers in which a program meets the fake node."""

@@ -1,0 +1,1 @@
+"""What each NVML function says, once; a file a chapter of NVML."""

@@ -1,0 +1,1 @@
+"""A terminal monitor for NVIDIA GPUs: what is wrong, where, since when, and what to do."""

@@ -1,0 +1,1 @@
+"""From readings and events to grouped causes."""

@@ -1,0 +1,228 @@
+"""One reading of a node, and what the monitor makes of it.
+
+Everything that leaves the sampler, crosses a pipe, is recorded or drawn is one of these frozen
+types. Units are in the names. A reading that is missing is ``None``, and ``missing`` says why;
+zero is a measurement.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum, IntEnum, IntFlag
+
+
+class GpuState(str, Enum):
+    """State of a GPU. Declared from worst to best: the first that applies is shown."""
+
+    LOST = "lost"
+    HUNG = "hung"
+    RESET_NEEDED = "reset_needed"
+    HIDDEN = "hidden"
+    UNSUPPORTED = "unsupported"
+    STALE = "stale"
+    DEGRADED = "degraded"
+    THROTTLED = "throttled"
+    OK = "ok"
+
+    @property
+    def label(self) -> str:
+        """The word on the screen: lower case when all is well, upper case otherwise."""
+        return self.value if self is GpuState.OK else self.value.upper().replace("_", " ")
+
+
+class Severity(IntEnum):
+    """How bad an incident is, in rising order."""
+
+    INFO = 0
+    WARNING = 1
+    CRITICAL = 2
+
+    @property
+    def word(self) -> str:
+        """The word in JSON and on the screen."""
+        return self.name.lower()
+
+
+class Action(str, Enum):
+    """What an incident advises. NVIDIA's words where they have one."""
+
+    IGNORE = "ignore"
+    RESTART_APP = "restart_app"
+    RESET_GPU = "reset_gpu"
+    RELOAD_DRIVER = "reload_driver"
+    REBOOT_NODE = "reboot_node"
+    POWER_CYCLE = "power_cycle"
+    DRAIN_AND_RESET = "drain_and_reset"
+    REPLACE_GPU = "replace_gpu"
+    CHECK_COOLING = "check_cooling"
+    CHECK_POWER = "check_power"
+    CHECK_LINK = "check_link"
+    CHECK_NETWORK = "check_network"
+    CHECK_STORAGE = "check_storage"
+    CHECK_CONFIG = "check_config"
+    FREE_MEMORY = "free_memory"
+    CONTACT_SUPPORT = "contact_support"
+
+
+class ClockReasons(IntFlag):
+    """Why clocks are lower than they could be (nvmlClocksEventReason*, nvml.h)."""
+
+    NONE = 0
+    GPU_IDLE = 0x1
+    APPLICATIONS_CLOCKS_SETTING = 0x2
+    SW_POWER_CAP = 0x4
+    HW_SLOWDOWN = 0x8
+    SYNC_BOOST = 0x10
+    SW_THERMAL_SLOWDOWN = 0x20
+    HW_THERMAL_SLOWDOWN = 0x40
+    HW_POWER_BRAKE_SLOWDOWN = 0x80
+    DISPLAY_CLOCK_SETTING = 0x100
+
+
+THERMAL_REASONS = ClockReasons.SW_THERMAL_SLOWDOWN | ClockReasons.HW_THERMAL_SLOWDOWN
+"""Clocks lowered by heat."""
+
+
+@dataclass(frozen=True, slots=True)
+class GpuSample:
+    """One GPU at one moment, as NVML told it.
+
+    ``return_code`` is the NVML code with which the GPU as a whole answered: 0 when it gave a handle
+    and at least one reading, 15 (GPU is lost), 16 (requires reset), 999 (unknown) ... otherwise.
+    ``missing`` maps the name of each field that is ``None`` to the reason, in words.
+    """
+
+    index: int
+    uuid: str | None = None
+    bus_id: str | None = None
+    name: str | None = None
+    return_code: int = 0
+    utilization_percent: int | None = None
+    memory_utilization_percent: int | None = None
+    memory_used_bytes: int | None = None
+    memory_total_bytes: int | None = None
+    memory_reserved_bytes: int | None = None
+    temperature_c: int | None = None
+    temperature_slowdown_c: int | None = None
+    temperature_shutdown_c: int | None = None
+    power_mw: int | None = None
+    power_limit_mw: int | None = None
+    sm_clock_mhz: int | None = None
+    sm_clock_max_mhz: int | None = None
+    memory_clock_mhz: int | None = None
+    clock_reasons: int | None = None
+    fan_percent: int | None = None
+    pcie_rx_bytes_per_s: int | None = None
+    pcie_tx_bytes_per_s: int | None = None
+    performance_state: int | None = None
+    ecc_uncorrected_volatile: int | None = None
+    energy_mj: int | None = None
+    missing: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessSample:
+    """One process on one GPU. A process on two GPUs is two of these.
+
+    ``kind`` is ``compute`` or ``graphics``; ``job`` is the scheduler's id, when one is known.
+    """
+
+    pid: int
+    gpu: int
+    kind: str = "compute"
+    user: str | None = None
+    memory_bytes: int | None = None
+    sm_percent: int | None = None
+    cpu_percent: float | None = None
+    host_memory_bytes: int | None = None
+    running_s: float | None = None
+    command: str | None = None
+    job: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NodeSample:
+    """One reading of a whole node.
+
+    ``time_s`` is Unix time. ``gpu_count`` is what NVML counts, which includes GPUs that no longer
+    answer. ``error`` says, in words, why there are no GPUs at all when the driver failed to answer.
+    """
+
+    host: str
+    time_s: float
+    driver: str | None = None
+    cuda: str | None = None
+    gpu_count: int = 0
+    gpus: tuple[GpuSample, ...] = ()
+    processes: tuple[ProcessSample, ...] = ()
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LogLine:
+    """One line of a log. ``source`` is ``kernel`` or a job's id."""
+
+    time_s: float
+    source: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Incident:
+    """A grouped cause: what is wrong, with whom, since when, and what to do.
+
+    ``subject`` is ``gpu:UUID``, ``node:NAME``, ``job:ID``, ``nic:NAME`` or ``fleet``; ``gpu`` is the
+    index, for reading. ``evidence`` are the very log lines or readings, oldest first, bounded.
+    ``count`` is how many times it was seen. A child hangs under its cause by ``parent``.
+    """
+
+    id: str
+    kind: str
+    subject: str
+    host: str
+    severity: Severity
+    opened_s: float
+    cause: str
+    cause_text: str
+    action: Action
+    action_text: str
+    gpu: int | None = None
+    cleared_s: float | None = None
+    acknowledged: bool = False
+    count: int = 1
+    evidence: tuple[str, ...] = ()
+    runbook: str | None = None
+    children: tuple[str, ...] = ()
+    parent: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GpuStatus:
+    """The state the monitor gives a GPU, and since when (Unix time).
+
+    ``age_s`` is how old the readings shown beside it are: zero while it answers.
+    ``reason`` is one short clause for the row of a GPU that has no readings.
+    """
+
+    index: int
+    state: GpuState
+    since_s: float
+    age_s: float = 0.0
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """What the monitor knows after one reading: the only thing the screen and the outputs see.
+
+    ``statuses`` stands beside ``sample.gpus``, one each, in the same order. A GPU that fell silent
+    keeps its last readings in ``sample.gpus``; its status says how old they are. ``incidents`` are
+    the open ones, worst first, then newest; children follow their parent. ``notices`` are one-line
+    remarks on the monitor itself (a log that cannot be read, say).
+    """
+
+    sample: NodeSample
+    statuses: tuple[GpuStatus, ...]
+    incidents: tuple[Incident, ...] = ()
+    notices: tuple[str, ...] = ()

@@ -1,0 +1,1 @@
+"""Streams of node samples, one source a file."""
