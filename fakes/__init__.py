@@ -1,1 +1,1 @@
-"""The server that is not there: a world with physics, and the views through which programs see it."""
+"""The server that is not there: a world with physics, and the views that programs see of it."""

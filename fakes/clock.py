@@ -1,0 +1,63 @@
+"""The run's clock: virtual, scaled or wall, behind one interface.
+
+Time in a world is an integer number of microseconds since the run began, so that comparing and
+scheduling never depend on a machine's floating point. The world itself reads no clock: whoever
+drives it asks one and tells the world how far to advance.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Protocol
+
+SECOND_US = 1_000_000
+
+
+class Clock(Protocol):
+    """Whatever can tell the microseconds since the run began."""
+
+    def now_us(self) -> int:
+        """Microseconds since the run began."""
+        ...
+
+
+class VirtualClock:
+    """Stands still until told to jump: tests and campaigns."""
+
+    def __init__(self, start_us: int = 0) -> None:
+        self._now_us = start_us
+
+    def now_us(self) -> int:
+        """Microseconds since the run began."""
+        return self._now_us
+
+    def jump(self, to_us: int) -> None:
+        """Jump forward to ``to_us``. A jump into the past is a mistake of the caller."""
+        if to_us < self._now_us:
+            raise ValueError(f"the clock stands at {self._now_us} us and cannot go back to {to_us}")
+        self._now_us = to_us
+
+
+class ScaledClock:
+    """Follows the host's monotonic clock times ``rate``: game days (``--rate 10``)."""
+
+    def __init__(self, rate: float = 1.0) -> None:
+        if rate <= 0:
+            raise ValueError(f"a clock's rate must be above zero, not {rate}")
+        self.rate = rate
+        self._start_ns = time.monotonic_ns()
+
+    def now_us(self) -> int:
+        """Microseconds since the run began."""
+        return int((time.monotonic_ns() - self._start_ns) * self.rate) // 1000
+
+    def real_seconds(self, us: int) -> float:
+        """How long ``us`` on this clock lasts on the host's."""
+        return us / SECOND_US / self.rate
+
+
+class WallClock(ScaledClock):
+    """The host's monotonic clock, as it is."""
+
+    def __init__(self) -> None:
+        super().__init__(1.0)

@@ -1,0 +1,230 @@
+"""One GPU: its conditions, its regimes, its memory, and what has become of it.
+
+A GPU's readings are functions of time since its conditions last changed. Reading changes nothing,
+so nothing depends on when, how often or in which order a GPU is read.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import uuid
+from dataclasses import dataclass, replace
+from enum import Enum
+
+from fakes.memory import Allocation
+from fakes.noise import noise, seed_of
+from fakes.profile import MIB, Profile
+from fakes.thermal import Conditions, Limit, Plan, Regime, plan
+
+_BUS_NUMBERS = (0x1B, 0x43, 0x52, 0x61, 0x9D, 0xC3, 0xD1, 0xDF)
+
+_SAMPLE_US = 1_000_000
+"""Sensors settle once a second: power is averaged over a second on Ampere and later (nvml.h)."""
+
+
+class Lookup(Enum):
+    """What a new look-up of a lost GPU's handle answers. Both are seen in the field."""
+
+    UNKNOWN = "unknown"
+    LOST = "lost"
+
+
+class Identity(Enum):
+    """Whether a lost GPU's UUID, index, PCI data and name still answer on a handle held before."""
+
+    FAILS = "fails"
+    ANSWERS = "answers"
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """A GPU that no longer answers, since when, and how its absence shows."""
+
+    since_us: int
+    lookup: Lookup = Lookup.UNKNOWN
+    identity: Identity = Identity.FAILS
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """What one process does on a GPU: the memory it holds and the load (0..1) it asks for."""
+
+    memory: Allocation
+    load: float
+
+
+class Gpu:
+    """A GPU on a node. Change it through the methods that take ``at_us``; read it at any time."""
+
+    def __init__(self, profile: Profile, node: str, index: int, seed: int) -> None:
+        self.profile = profile
+        self.node = node
+        self.index = index
+        digest = hashlib.sha256(f"{seed}/{node}/{index}".encode()).digest()
+        self.uuid = f"GPU-{uuid.UUID(bytes=digest[:16])}"
+        self.serial = str(int.from_bytes(digest[16:22], "big") % 10**13).zfill(13)
+        self.pci_domain = index // len(_BUS_NUMBERS)
+        self.pci_bus = _BUS_NUMBERS[index % len(_BUS_NUMBERS)]
+        self.power_limit_mw = profile.power.limit_mw
+        self.uses: dict[int, Use] = {}
+        self.lost: Lost | None = None
+        self.reset_required = False
+        self._seed = seed_of(seed, node, index)
+        self._conditions = Conditions(
+            air_c=profile.thermal.air_c, power_limit_mw=self.power_limit_mw
+        )
+        self._energy_mj = 0
+        self._plan = self._settled(0)
+
+    # --- what it is -----------------------------------------------------------------------------
+
+    @property
+    def bus_id(self) -> str:
+        """PCI address as the kernel prints it, without the function: ``0000:3b:00``."""
+        return f"{self.pci_domain:04x}:{self.pci_bus:02x}:00"
+
+    @property
+    def conditions(self) -> Conditions:
+        """Load, cooling and power limit in force."""
+        return self._conditions
+
+    @property
+    def shutdown_us(self) -> int:
+        """When it switches itself off for heat if nothing changes; ``NEVER_US`` if it does not."""
+        return self._plan.shutdown_us
+
+    # --- what changes it ------------------------------------------------------------------------
+
+    def set_airflow(self, airflow: float, at_us: int) -> None:
+        """Let ``airflow`` (1 is as designed) pass over the heat sink from ``at_us`` on."""
+        self._change(replace(self._conditions, airflow=airflow), at_us)
+
+    def set_air(self, air_c: float, at_us: int) -> None:
+        """Let air of ``air_c`` reach the heat sink from ``at_us`` on."""
+        self._change(replace(self._conditions, air_c=air_c), at_us)
+
+    def set_power_limit(self, limit_mw: int, at_us: int) -> None:
+        """Cap the board's power from ``at_us`` on."""
+        self.power_limit_mw = limit_mw
+        self._change(replace(self._conditions, power_limit_mw=limit_mw), at_us)
+
+    def add_use(self, pid: int, memory_bytes: int, load: float, at_us: int) -> None:
+        """Let process ``pid`` hold memory and ask for load from ``at_us`` on."""
+        self.uses[pid] = Use(Allocation(memory_bytes, at_us), load)
+        self._reload(at_us)
+
+    def grow(self, pid: int, bytes_per_s: int, at_us: int) -> None:
+        """Let the memory of ``pid`` grow at a rate from ``at_us`` on."""
+        use = self.uses[pid]
+        self.uses[pid] = replace(use, memory=use.memory.growing(bytes_per_s, at_us))
+
+    def drop_use(self, pid: int, at_us: int) -> None:
+        """Let go of whatever ``pid`` held."""
+        if self.uses.pop(pid, None):
+            self._reload(at_us)
+
+    def settle(self, at_us: int) -> None:
+        """Be as warm as the present conditions make it in the end, as if they had long held."""
+        self._energy_mj = self.energy_mj(at_us)
+        self._plan = self._settled(at_us)
+
+    # --- what it reads --------------------------------------------------------------------------
+
+    def regime(self, at_us: int) -> Regime:
+        """The regime in force."""
+        return self._plan.at(at_us)
+
+    def true_temperature_c(self, at_us: int) -> float:
+        """Temperature without the sensor's noise."""
+        return self._plan.at(at_us).temperature_c(at_us)
+
+    def temperature_c(self, at_us: int) -> int:
+        """Temperature, whole degrees, as the sensor reads it."""
+        jitter = noise(self._seed ^ 1, at_us, 2 * _SAMPLE_US, 30) / 100
+        return round(self.true_temperature_c(at_us) + jitter)
+
+    def memory_temperature_c(self, at_us: int) -> int:
+        """Temperature of the HBM: warmer when idle, cooler under load than the GPU (captures)."""
+        return round(self.true_temperature_c(at_us) * 0.39 + 32)
+
+    def power_mw(self, at_us: int) -> int:
+        """Power over the whole board, with the sensor's noise; within the limit when capped."""
+        regime = self._plan.at(at_us)
+        reading = regime.power_mw + noise(
+            self._seed ^ 2, at_us, _SAMPLE_US, regime.power_mw // 80 + 1
+        )
+        return min(reading, self.power_limit_mw)
+
+    def sm_clock_mhz(self, at_us: int) -> int:
+        """SM clock."""
+        return self._plan.at(at_us).sm_clock_mhz
+
+    def video_clock_mhz(self, at_us: int) -> int:
+        """Video clock: goes with the SM clock between its two ends."""
+        clocks = self.profile.clocks
+        share = (self.sm_clock_mhz(at_us) - clocks.idle_mhz) / (clocks.max_mhz - clocks.idle_mhz)
+        spread = clocks.video_max_mhz - clocks.video_idle_mhz
+        return round(clocks.video_idle_mhz + spread * max(0.0, share))
+
+    def limit(self, at_us: int) -> Limit:
+        """What keeps its clock below the highest."""
+        return self._plan.at(at_us).limit
+
+    def utilization_percent(self, at_us: int) -> int:
+        """Share of the last second in which a kernel ran."""
+        load = self._conditions.load
+        if load <= 0:
+            return 0
+        reading = round(load * 100) + noise(self._seed ^ 3, at_us, _SAMPLE_US, 3)
+        return max(0, min(100, reading))
+
+    def memory_utilization_percent(self, at_us: int) -> int:
+        """Share of the last second in which memory was read or written."""
+        return self.utilization_percent(at_us) * 6 // 10
+
+    def process_utilization_percent(self, pid: int, at_us: int) -> int:
+        """The part of the utilization that one process accounts for."""
+        total = sum(use.load for use in self.uses.values())
+        if pid not in self.uses or total <= 0:
+            return 0
+        return round(self.utilization_percent(at_us) * self.uses[pid].load / total)
+
+    def pcie_kib_per_s(self, at_us: int, *, received: bool) -> int:
+        """Traffic over the link in one direction."""
+        if self._conditions.load <= 0:
+            return 330 + noise(self._seed ^ 4, at_us, _SAMPLE_US, 30)
+        busy = self.profile.pcie.busy_kib_per_s
+        mean = busy * self._conditions.load * (1.0 if received else 0.8)
+        wobble = noise(self._seed ^ (5 if received else 6), at_us, _SAMPLE_US, busy // 8)
+        return max(0, round(mean) + wobble)
+
+    def energy_mj(self, at_us: int) -> int:
+        """Energy since the node's start: the integral of the noiseless power."""
+        return self._energy_mj + self._plan.energy_mj(at_us)
+
+    @property
+    def capacity_bytes(self) -> int:
+        """Memory that processes can have: all but what the driver reserves."""
+        memory = self.profile.memory
+        return (memory.total_mib - memory.reserved_mib) * MIB
+
+    def memory_used_bytes(self, at_us: int) -> int:
+        """Memory held by processes, without the driver's reserve."""
+        held = sum(use.memory.bytes_at(at_us) for use in self.uses.values())
+        return min(held, self.capacity_bytes)
+
+    # --- within ---------------------------------------------------------------------------------
+
+    def _reload(self, at_us: int) -> None:
+        load = min(1.0, sum(use.load for use in self.uses.values()))
+        self._change(replace(self._conditions, load=load), at_us)
+
+    def _change(self, conditions: Conditions, at_us: int) -> None:
+        start_c = self.true_temperature_c(at_us)
+        self._energy_mj = self.energy_mj(at_us)
+        self._conditions = conditions
+        self._plan = plan(self.profile, conditions, at_us, start_c)
+
+    def _settled(self, at_us: int) -> Plan:
+        solved = plan(self.profile, self._conditions, at_us, self._conditions.air_c)
+        return plan(self.profile, self._conditions, at_us, min(solved.regimes[-1].end_c, 200.0))

@@ -1,0 +1,74 @@
+"""A node: its GPUs, its processes, its kernel log and its driver."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+
+from fakes.gpu import Gpu
+from fakes.kernel_log import KernelLog
+from fakes.process import JobSpec, Process, ProcessHost, ProcessSpec, ProcessTable
+from fakes.profile import Profile
+
+
+@dataclass(frozen=True, slots=True)
+class Driver:
+    """The driver that a node runs. ``cuda`` is the highest CUDA version that it supports."""
+
+    version: str = "570.124.06"
+    cuda: tuple[int, int] = (12, 8)
+    nvml: str = "12.570.124.06"
+
+
+class Node:
+    """One server of a fleet. ``host`` starts and ends the processes that stand for its jobs."""
+
+    def __init__(
+        self,
+        name: str,
+        profile: Profile,
+        gpus: int,
+        *,
+        seed: int = 0,
+        host: ProcessHost | None = None,
+        driver: Driver | None = None,
+    ) -> None:
+        self.name = name
+        self.driver = driver or Driver()
+        self.kernel_log = KernelLog()
+        self.gpus = tuple(Gpu(profile, name, index, seed) for index in range(gpus))
+        self.processes: dict[int, Process] = {}
+        self._host: ProcessHost = host or ProcessTable()
+
+    def processes_on(self, gpu: Gpu) -> tuple[Process, ...]:
+        """The living processes that use a GPU, by PID."""
+        return tuple(self.processes[pid] for pid in sorted(gpu.uses))
+
+    def start_job(self, job: JobSpec, at_us: int) -> tuple[Process, ...]:
+        """Start a job: one process on each of its GPUs."""
+        words = tuple(shlex.split(job.command))
+        started = []
+        for rank, index in enumerate(job.gpus):
+            spec = ProcessSpec(words, job.user, job.id, rank)
+            process = Process(self._host.spawn(spec), spec, at_us)
+            self.processes[process.pid] = process
+            self.gpus[index].add_use(process.pid, job.memory_bytes, job.load, at_us)
+            started.append(process)
+        return tuple(started)
+
+    def end_process(self, pid: int, at_us: int) -> None:
+        """End a process: whoever asks, its memory is free from ``at_us`` on."""
+        if pid in self.processes:
+            self.process_ended(pid, at_us)
+            self._host.kill(pid)
+
+    def process_ended(self, pid: int, at_us: int) -> None:
+        """Take note that a process is gone (it was killed from outside, say)."""
+        if self.processes.pop(pid, None):
+            for gpu in self.gpus:
+                gpu.drop_use(pid, at_us)
+
+    def settle(self, at_us: int) -> None:
+        """Let every GPU be as warm as if its jobs had long been running."""
+        for gpu in self.gpus:
+            gpu.settle(at_us)

@@ -1,0 +1,31 @@
+"""Sensor noise without state: a hash of who reads what and when.
+
+The same seed, GPU, sensor and time bucket always give the same value, however often and in
+whatever order they are asked. The mixing function is SplitMix64's finaliser (Steele, Lea and
+Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014).
+"""
+
+from __future__ import annotations
+
+import zlib
+
+_MASK = (1 << 64) - 1
+_GAMMA = 0x9E3779B97F4A7C15
+
+
+def seed_of(*parts: object) -> int:
+    """A 32-bit seed for a component, from its name: adding another component changes no other's."""
+    return zlib.crc32("/".join(map(str, parts)).encode())
+
+
+def mix(seed: int, bucket: int) -> int:
+    """64 well-mixed bits of (``seed``, ``bucket``)."""
+    z = (seed * _GAMMA + bucket * 0xD1B54A32D192ED03) & _MASK
+    z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
+    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & _MASK
+    return z ^ (z >> 31)
+
+
+def noise(seed: int, at_us: int, period_us: int, amplitude: int) -> int:
+    """An integer in ``[-amplitude, amplitude]``, constant within each period of ``at_us``."""
+    return mix(seed, at_us // period_us) % (2 * amplitude + 1) - amplitude

@@ -1,0 +1,78 @@
+"""Jobs and their processes: who holds a GPU's memory and keeps it busy.
+
+A process of the world may be a mere row (virtual time) or stand for a real small child, so that
+``kill``, ``ps`` and /proc agree with NVML. Which of the two is the :class:`ProcessHost`'s matter.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class JobSpec:
+    """A job as a scenario gives it: one process a GPU, all with the same load and memory.
+
+    ``load`` is 0..1 of a GPU's SMs; ``gpus`` are indices on one node.
+    """
+
+    id: str
+    gpus: tuple[int, ...]
+    load: float = 0.95
+    memory_bytes: int = 60 << 30
+    user: str = "alice"
+    command: str = "python3 train.py"
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessSpec:
+    """What a process host needs to start one: its words, and whose it is."""
+
+    command: tuple[str, ...]
+    user: str
+    job: str
+    rank: int
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """A living process on a node. ``pid`` is as its node sees it."""
+
+    pid: int
+    spec: ProcessSpec
+    started_us: int
+
+    @property
+    def name(self) -> str:
+        """The name the kernel knows it by: the program's, cut to 15 characters (comm, proc(5))."""
+        return self.spec.command[0].rsplit("/", 1)[-1][:15]
+
+
+class ProcessHost(Protocol):
+    """Starts and ends the processes that stand for a job's ranks."""
+
+    def spawn(self, spec: ProcessSpec) -> int:
+        """Start a process; its PID as the node sees it."""
+        ...
+
+    def kill(self, pid: int) -> None:
+        """End a process that this host started. One that is gone already is no error."""
+        ...
+
+
+class ProcessTable:
+    """A host whose processes are rows: PIDs from 4001 upward, the same at every run."""
+
+    def __init__(self, first_pid: int = 4001) -> None:
+        self._next_pid = first_pid
+
+    def spawn(self, spec: ProcessSpec) -> int:
+        """Hand out the next PID."""
+        del spec
+        pid, self._next_pid = self._next_pid, self._next_pid + 1
+        return pid
+
+    def kill(self, pid: int) -> None:
+        """Nothing to end: the row is the world's."""
+        del pid
