@@ -111,7 +111,7 @@ def _clock_for(profile: Profile, load: float, power_mw: float) -> int:
     dynamic_mw = (power.full_load_mw - power.idle_mw) * load
     share = max(0.0, (power_mw - power.idle_mw) / dynamic_mw)
     clock: float = clocks.max_mhz * share ** (1 / clocks.power_exponent)
-    stepped = int(clock + 1e-6) // clocks.step_mhz * clocks.step_mhz
+    stepped: int = int(clock + 1e-6) // clocks.step_mhz * clocks.step_mhz
     return max(clocks.min_mhz, min(clocks.max_mhz, stepped))
 
 

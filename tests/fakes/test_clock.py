@@ -1,0 +1,37 @@
+"""The three clocks."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from fakes.clock import SECOND_US, ScaledClock, VirtualClock, WallClock
+
+
+def test_a_virtual_clock_moves_only_when_told() -> None:
+    """It stands still, jumps forward, and refuses to go back."""
+    clock = VirtualClock()
+    assert clock.now_us() == 0
+    clock.jump(5 * SECOND_US)
+    assert clock.now_us() == 5 * SECOND_US
+    with pytest.raises(ValueError, match="cannot go back"):
+        clock.jump(SECOND_US)
+
+
+def test_a_scaled_clock_runs_at_its_rate() -> None:
+    """Between two readings it advances by the host's time times the rate."""
+    clock = ScaledClock(10)
+    start_us, start_s = clock.now_us(), time.monotonic()
+    time.sleep(0.05)
+    end_us, end_s = clock.now_us(), time.monotonic()
+    assert end_us - start_us >= 0.05 * 10 * SECOND_US
+    assert end_us - start_us <= (end_s - start_s) * 10 * SECOND_US + 100_000
+    assert clock.real_seconds(10 * SECOND_US) == 1.0
+
+
+def test_a_wall_clock_is_the_hosts() -> None:
+    """Its rate is one."""
+    assert WallClock().rate == 1.0
+    with pytest.raises(ValueError, match="above zero"):
+        ScaledClock(0)
