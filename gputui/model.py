@@ -28,7 +28,8 @@ class GpuState(str, Enum):
     @property
     def label(self) -> str:
         """The word on the screen: lower case when all is well, upper case otherwise."""
-        return self.value if self is GpuState.OK else self.value.upper().replace("_", " ")
+        word = str(self.value)
+        return word if self is GpuState.OK else word.upper().replace("_", " ")
 
 
 class Severity(IntEnum):
@@ -172,8 +173,8 @@ class LogLine:
 class Incident:
     """A grouped cause: what is wrong, with whom, since when, and what to do.
 
-    ``subject`` is ``gpu:UUID``, ``node:NAME``, ``job:ID``, ``nic:NAME`` or ``fleet``; ``gpu`` is the
-    index, for reading. ``evidence`` are the very log lines or readings, oldest first, bounded.
+    ``subject`` is ``gpu:UUID``, ``node:NAME``, ``job:ID``, ``nic:NAME`` or ``fleet``; ``gpu`` is
+    the index, for reading. ``evidence`` are the very log lines or readings, oldest first, bounded.
     ``count`` is how many times it was seen. A child hangs under its cause by ``parent``.
     """
 

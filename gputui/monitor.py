@@ -26,8 +26,8 @@ from gputui.model import Snapshot
 class MonitorOptions:
     """What to watch, and how often.
 
-    ``source`` is ``local``, ``stream=PATH`` or ``replay=FILE``; ``kernel_log`` is ``auto``, ``none``
-    or a path; ``gpus`` are the indices to show, all of them when empty; ``record`` is a file that
+    ``source`` is ``local``, ``stream=PATH`` or ``replay=FILE``; ``kernel_log`` is ``auto``,
+    ``none`` or a path; ``gpus`` are the indices to show, all when empty; ``record`` is a file that
     receives everything in the capture format.
     """
 

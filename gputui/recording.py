@@ -1,0 +1,387 @@
+"""The one capture format: samples, log lines and incidents as JSON lines.
+
+The sampler's pipe, ``--stream``, ``--record`` and every journal are this::
+
+    {"t": 0, "event": "start", "epoch_s": 1764505800.0, "host": "node-a"}
+    {"t": 0.1, "event": "sample", "host": "node-a", "time_s": 1764505800.1, "gpus": [...], ...}
+    {"t": 7.2, "event": "log", "source": "kernel", "text": "NVRM: Xid (PCI:0000:3b:00): 79, ..."}
+    {"t": 7.9, "event": "incident", "incident": {...}}
+
+``t`` is seconds since the start. The names and units inside are those of :mod:`gputui.model`, so a
+new reading is added there alone. A reading that is missing is ``null``, and ``missing`` beside it
+says why. Readers pass over names and events that they do not know, and refuse values of the wrong
+type, saying where.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import MISSING, dataclass, fields
+from enum import Enum
+from typing import IO, Any, NoReturn
+
+from gputui.model import (
+    Action,
+    GpuSample,
+    GpuStatus,
+    Incident,
+    LogLine,
+    NodeSample,
+    ProcessSample,
+    Severity,
+)
+
+__all__ = [
+    "CaptureReader",
+    "CaptureWriter",
+    "ForeignRecord",
+    "IncidentRecord",
+    "LogRecord",
+    "Record",
+    "RecordingError",
+    "SampleRecord",
+    "StartRecord",
+    "incident_object",
+    "node_object",
+]
+
+
+class RecordingError(ValueError):
+    """A line that is not in the capture format: where, what was found, what was expected."""
+
+
+@dataclass(frozen=True, slots=True)
+class StartRecord:
+    """The first line: when ``t`` began (Unix seconds; 0 in a run on scenario time), and where."""
+
+    epoch_s: float
+    host: str
+    t: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class SampleRecord:
+    """One reading of the node."""
+
+    t: float
+    sample: NodeSample
+
+
+@dataclass(frozen=True, slots=True)
+class LogRecord:
+    """One line of a log."""
+
+    t: float
+    line: LogLine
+
+
+@dataclass(frozen=True, slots=True)
+class IncidentRecord:
+    """An incident that opened, changed or cleared."""
+
+    t: float
+    incident: Incident
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignRecord:
+    """An event that others add to a journal and the monitor passes over."""
+
+    t: float
+    event: str
+
+
+Record = StartRecord | SampleRecord | LogRecord | IncidentRecord | ForeignRecord
+
+
+# ---------------------------------------------------------------------------- out
+
+
+_IDENTITY = frozenset({"index", "uuid", "bus_id", "name", "return_code", "missing"})
+_READINGS = tuple(f.name for f in fields(GpuSample) if f.name not in _IDENTITY)
+_GPU_NAMES = tuple(f.name for f in fields(GpuSample))
+_PROCESS_NAMES = tuple(f.name for f in fields(ProcessSample))
+_INCIDENT_NAMES = tuple(f.name for f in fields(Incident))
+
+
+def _gpu_object(gpu: GpuSample, status: GpuStatus | None, time_s: float) -> dict[str, Any]:
+    """One GPU. Readings kept from before it fell silent are left out: they are not of now."""
+    shown: dict[str, Any] = {name: getattr(gpu, name) for name in _GPU_NAMES}
+    shown["missing"] = dict(gpu.missing)
+    if status is None:
+        return shown
+    if status.age_s > 0:
+        why = status.reason or "no answer"
+        shown.update(dict.fromkeys(_READINGS))
+        shown["missing"] = dict.fromkeys(_READINGS, why)
+    shown["state"] = status.state.value
+    shown["state_s"] = round(max(time_s - status.since_s, 0.0), 3)
+    shown["age_s"] = round(status.age_s, 3)
+    shown["state_reason"] = status.reason
+    return shown
+
+
+def node_object(sample: NodeSample, statuses: tuple[GpuStatus, ...] = ()) -> dict[str, Any]:
+    """A reading of a node as JSON writes it; with ``statuses``, each GPU's state beside it."""
+    by_position = statuses or (None,) * len(sample.gpus)
+    return {
+        "host": sample.host,
+        "time_s": sample.time_s,
+        "driver": sample.driver,
+        "cuda": sample.cuda,
+        "gpu_count": sample.gpu_count,
+        "gpus": [
+            _gpu_object(gpu, status, sample.time_s)
+            for gpu, status in zip(sample.gpus, by_position, strict=True)
+        ],
+        "processes": [
+            {name: getattr(process, name) for name in _PROCESS_NAMES}
+            for process in sample.processes
+        ],
+        "error": sample.error,
+    }
+
+
+def incident_object(incident: Incident) -> dict[str, Any]:
+    """An incident as JSON writes it: words for its enumerations."""
+    shown: dict[str, Any] = {name: getattr(incident, name) for name in _INCIDENT_NAMES}
+    shown["severity"] = incident.severity.word
+    shown["action"] = incident.action.value
+    return shown
+
+
+class CaptureWriter:
+    """Writes a capture, one flushed line a record. The start line goes out with the first one."""
+
+    def __init__(self, out: IO[str]) -> None:
+        self._out = out
+        self._epoch_s: float | None = None
+
+    def start(self, host: str, epoch_s: float) -> None:
+        """Write the first line."""
+        self._epoch_s = epoch_s
+        self._write({"t": 0, "event": "start", "epoch_s": epoch_s, "host": host})
+
+    def sample(self, sample: NodeSample, statuses: tuple[GpuStatus, ...] = ()) -> None:
+        """Write one reading."""
+        t = self._t(sample.time_s, sample.host)
+        self._write({"t": t, "event": "sample", **node_object(sample, statuses)})
+
+    def log(self, line: LogLine, host: str = "") -> None:
+        """Write one line of a log."""
+        t = self._t(line.time_s, host)
+        self._write({"t": t, "event": "log", "source": line.source, "text": line.text})
+
+    def incident(self, incident: Incident, time_s: float) -> None:
+        """Write an incident that changed at ``time_s``."""
+        t = self._t(time_s, incident.host)
+        self._write({"t": t, "event": "incident", "incident": incident_object(incident)})
+
+    def _t(self, time_s: float, host: str) -> float:
+        if self._epoch_s is None:
+            self.start(host, time_s)
+            return 0
+        return round(time_s - self._epoch_s, 6)
+
+    def _write(self, record: Mapping[str, Any]) -> None:
+        text = json.dumps(record, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+        self._out.write(text + "\n")
+        self._out.flush()
+
+
+# ---------------------------------------------------------------------------- in
+
+
+class _WrongError(Exception):
+    """A value of the wrong type; ``where`` is its path inside the record."""
+
+    def __init__(self, where: str, found: object, expected: str) -> None:
+        super().__init__(where)
+        self.where = where
+        self.found = found
+        self.expected = expected
+
+
+def _integer(value: object, where: str) -> int:
+    if type(value) is not int:
+        raise _WrongError(where, value, "an integer")
+    return value
+
+
+def _number(value: object, where: str) -> float:
+    if type(value) is not float and type(value) is not int:
+        raise _WrongError(where, value, "a number")
+    try:
+        return float(value)
+    except OverflowError:
+        raise _WrongError(where, value, "a number that fits 64 bits") from None
+
+
+def _text(value: object, where: str) -> str:
+    if type(value) is not str:
+        raise _WrongError(where, value, "text")
+    return value
+
+
+def _flag(value: object, where: str) -> bool:
+    if type(value) is not bool:
+        raise _WrongError(where, value, "true or false")
+    return value
+
+
+def _list(value: object, where: str) -> list[object]:
+    if type(value) is not list:
+        raise _WrongError(where, value, "a list")
+    return value
+
+
+def _object(value: object, where: str) -> dict[str, object]:
+    if type(value) is not dict:
+        raise _WrongError(where, value, "an object")
+    return value
+
+
+def _texts(value: object, where: str) -> tuple[str, ...]:
+    return tuple(_text(one, f"{where}[{i}]") for i, one in enumerate(_list(value, where)))
+
+
+def _reasons(value: object, where: str) -> dict[str, str]:
+    return {name: _text(why, f"{where}.{name}") for name, why in _object(value, where).items()}
+
+
+def _one_of(kind: type[Enum], words: Mapping[str, Enum]) -> Callable[[object, str], Any]:
+    def decode(value: object, where: str) -> Enum:
+        word = _text(value, where)
+        if word not in words:
+            raise _WrongError(where, value, f"one of {', '.join(words)}")
+        return words[word]
+
+    return decode
+
+
+_DECODERS: Mapping[str, Callable[[object, str], Any]] = {
+    "int": _integer,
+    "float": _number,
+    "str": _text,
+    "bool": _flag,
+    "tuple[str, ...]": _texts,
+    "Mapping[str, str]": _reasons,
+    "tuple[GpuSample, ...]": lambda value, where: _each(GpuSample, value, where),
+    "tuple[ProcessSample, ...]": lambda value, where: _each(ProcessSample, value, where),
+    "Severity": _one_of(Severity, {severity.word: severity for severity in Severity}),
+    "Action": _one_of(Action, {action.value: action for action in Action}),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Field:
+    """How one field of a model type is read: taken from its annotation in :mod:`gputui.model`."""
+
+    name: str
+    decode: Callable[[object, str], Any]
+    nullable: bool
+    required: bool
+
+
+def _shape(kind: type) -> tuple[_Field, ...]:
+    shape = []
+    for declared in fields(kind):
+        annotation = str(declared.type)
+        plain = annotation.removesuffix(" | None")
+        required = declared.default is MISSING and declared.default_factory is MISSING
+        shape.append(_Field(declared.name, _DECODERS[plain], plain != annotation, required))
+    return tuple(shape)
+
+
+_SHAPES: Mapping[type, tuple[_Field, ...]] = {
+    kind: _shape(kind) for kind in (GpuSample, ProcessSample, NodeSample, Incident)
+}
+
+
+def _decode(kind: type, value: object, where: str) -> Any:
+    """Build a model type from a JSON object; unknown names are passed over."""
+    raw = _object(value, where)
+    prefix = f"{where}." if where else ""
+    known: dict[str, Any] = {}
+    for one in _SHAPES[kind]:
+        if one.name not in raw:
+            if one.required:
+                raise _WrongError(prefix + one.name, MISSING, "a value")
+            continue
+        found = raw[one.name]
+        if found is None and one.nullable:
+            known[one.name] = None
+            continue
+        try:
+            known[one.name] = one.decode(found, prefix + one.name)
+        except _WrongError as wrong:
+            if one.nullable and wrong.where == prefix + one.name:
+                wrong.expected += " or null"
+            raise
+    return kind(**known)
+
+
+def _each(kind: type, value: object, where: str) -> tuple[Any, ...]:
+    return tuple(_decode(kind, one, f"{where}[{i}]") for i, one in enumerate(_list(value, where)))
+
+
+def _no_constant(text: str) -> NoReturn:
+    raise ValueError(f"{text} is no number in JSON")
+
+
+class CaptureReader:
+    """Reads a capture line by line; remembers the start, and counts lines for its errors."""
+
+    def __init__(self, name: str = "capture") -> None:
+        self.host = ""
+        self.epoch_s = 0.0
+        self._name = name
+        self._line = 0
+
+    def read(self, text: str | bytes) -> Record | None:
+        """Return the record on one line; None when the line is blank.
+
+        Raises :class:`RecordingError` with the line's number when it is not in the format.
+        """
+        self._line += 1
+        if not text.strip():
+            return None
+        try:
+            raw = json.loads(text, parse_constant=_no_constant)
+        except (ValueError, RecursionError) as error:
+            raise self._error(f"not JSON ({error})") from None
+        try:
+            return self._record(_object(raw, "the line"))
+        except _WrongError as wrong:
+            found = "nothing" if wrong.found is MISSING else _shorten(wrong.found)
+            raise self._error(f"{wrong.where}: found {found}, expected {wrong.expected}") from None
+
+    def read_all(self, lines: Iterable[str | bytes]) -> Iterable[Record]:
+        """Return the records of many lines."""
+        return (record for line in lines if (record := self.read(line)) is not None)
+
+    def _record(self, raw: dict[str, object]) -> Record:
+        t = _number(raw.get("t", MISSING), "t")
+        event = _text(raw.get("event", MISSING), "event")
+        if event == "sample":
+            return SampleRecord(t, _decode(NodeSample, raw, ""))
+        if event == "log":
+            source = _text(raw.get("source", MISSING), "source")
+            text = _text(raw.get("text", MISSING), "text")
+            return LogRecord(t, LogLine(self.epoch_s + t, source, text))
+        if event == "incident":
+            return IncidentRecord(t, _decode(Incident, raw.get("incident", MISSING), "incident"))
+        if event == "start":
+            self.epoch_s = _number(raw.get("epoch_s", MISSING), "epoch_s")
+            self.host = _text(raw.get("host", MISSING), "host")
+            return StartRecord(self.epoch_s, self.host, t)
+        return ForeignRecord(t, event)
+
+    def _error(self, problem: str) -> RecordingError:
+        return RecordingError(f"{self._name}, line {self._line}: {problem}")
+
+
+def _shorten(value: object) -> str:
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= 60 else text[:57] + "..."

@@ -1,0 +1,183 @@
+"""The capture format: what is written is read back, and what is wrong is said clearly."""
+
+import io
+import json
+from dataclasses import fields
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gputui.model import (
+    Action,
+    GpuSample,
+    GpuState,
+    GpuStatus,
+    Incident,
+    LogLine,
+    NodeSample,
+    ProcessSample,
+    Severity,
+)
+from gputui.recording import (
+    CaptureReader,
+    CaptureWriter,
+    ForeignRecord,
+    IncidentRecord,
+    LogRecord,
+    RecordingError,
+    SampleRecord,
+    StartRecord,
+    incident_object,
+    node_object,
+)
+
+texts = st.text(st.characters(codec="utf-8"), max_size=20)
+counts = st.integers(0, 2**63)
+seconds = st.floats(0, 4e9)
+BY_ANNOTATION = {
+    "int": counts,
+    "float": seconds,
+    "str": texts,
+    "bool": st.booleans(),
+    "tuple[str, ...]": st.lists(texts, max_size=3).map(tuple),
+    "Mapping[str, str]": st.dictionaries(texts, texts, max_size=3),
+    "Severity": st.sampled_from(Severity),
+    "Action": st.sampled_from(Action),
+}
+
+
+def any_of(kind, **given):
+    """Every field of a model type, by its annotation."""
+    for field in fields(kind):
+        if field.name not in given:
+            plain = field.type.removesuffix(" | None")
+            values = BY_ANNOTATION[plain]
+            given[field.name] = st.none() | values if plain != field.type else values
+    return st.builds(kind, **given)
+
+
+gpu_samples = any_of(GpuSample)
+node_samples = any_of(
+    NodeSample,
+    gpus=st.lists(gpu_samples, max_size=3).map(tuple),
+    processes=st.lists(any_of(ProcessSample), max_size=3).map(tuple),
+)
+
+
+def written(write) -> list[str]:
+    out = io.StringIO()
+    write(CaptureWriter(out))
+    return out.getvalue().split("\n")[:-1]
+
+
+@given(node_samples)
+def test_a_sample_is_read_back_as_it_was(sample):
+    """Every reading of every type survives the pipe, the missing ones with their reasons."""
+    start, line = written(lambda capture: capture.sample(sample))
+    reader = CaptureReader()
+    assert reader.read(start) == StartRecord(sample.time_s, sample.host)
+    assert reader.read(line) == SampleRecord(0, sample)
+
+
+@given(any_of(Incident), seconds)
+def test_an_incident_is_read_back_as_it_was(incident, time_s):
+    """Incidents keep every field, their enumerations as words."""
+    line = written(lambda capture: capture.incident(incident, time_s))[-1]
+    record = CaptureReader().read(line)
+    assert isinstance(record, IncidentRecord)
+    assert record.incident == incident
+
+
+@given(texts, texts, seconds, st.floats(0, 1e6))
+def test_a_log_line_keeps_its_time(source, text, epoch_s, after_s):
+    """A log line's time is the start plus its ``t``, to the microsecond."""
+
+    def write(capture):
+        capture.start("n0", epoch_s)
+        capture.log(LogLine(epoch_s + after_s, source, text))
+
+    *_, record = CaptureReader().read_all(written(write))
+    assert isinstance(record, LogRecord)
+    assert (record.line.source, record.line.text) == (source, text)
+    assert record.line.time_s == pytest.approx(epoch_s + after_s, abs=1e-5)
+
+
+def test_the_start_goes_out_before_the_first_record():
+    """A capture always says when it began, even if its writer does not."""
+    sample = NodeSample(host="n0", time_s=50.0)
+    lines = [json.loads(line) for line in written(lambda capture: capture.sample(sample))]
+    assert lines[0] == {"t": 0, "event": "start", "epoch_s": 50.0, "host": "n0"}
+    assert lines[1]["event"] == "sample"
+
+
+def test_unknown_names_and_events_are_passed_over():
+    """A newer writer's additions do not stop an older reader."""
+    reader = CaptureReader()
+    sample = reader.read(
+        '{"t":1,"event":"sample","host":"n0","time_s":1,"novelty":[],"gpus":[{"index":0,"qubits":3}]}'
+    )
+    assert sample == SampleRecord(1, NodeSample("n0", 1, gpus=(GpuSample(0),)))
+    assert reader.read('{"t":2,"event":"fault","id":"hot"}') == ForeignRecord(2, "fault")
+
+
+@pytest.mark.parametrize(
+    ("line", "complaint"),
+    [
+        ('{"t":1,"event":"sample","host":"n0","time_s":1,"gpus":[{"index":0,"power_mw":"hot"}]}',
+         'gpus[0].power_mw: found "hot", expected an integer or null'),
+        ('{"t":1,"event":"sample","host":"n0","time_s":1,"gpus":[{"uuid":"GPU-1"}]}',
+         "gpus[0].index: found nothing, expected a value"),
+        ('{"t":1,"event":"sample","host":"n0","time_s":true}',
+         "time_s: found true, expected a number"),
+        ('{"t":1,"event":"sample","host":"n0","time_s":1,"gpus":{}}',
+         "gpus: found {}, expected a list"),
+        ('{"t":1,"event":"log","source":"kernel"}', "text: found nothing, expected text"),
+        ('{"event":"log"}', "t: found nothing, expected a number"),
+        ('[1,2]', "the line: found [1, 2], expected an object"),
+        ('{"t":NaN,"event":"start"}', "not JSON (NaN is no number in JSON)"),
+        ("NVRM: Xid", "not JSON"),
+        ("[" * 100_000, "not JSON"),
+        ('{"t":1,"event":"incident","incident":{"severity":"dire"}}', "incident.id: found nothing"),
+    ],
+)  # fmt: skip
+def test_a_wrong_line_says_where_and_what_was_expected(line, complaint):
+    """Errors name the file, the line, the field, what stood there and what should."""
+    reader = CaptureReader("run.jsonl")
+    reader.read("")
+    with pytest.raises(RecordingError) as error:
+        reader.read(line)
+    assert str(error.value).startswith("run.jsonl, line 2: ")
+    assert complaint in str(error.value)
+
+
+@given(st.binary(max_size=200))
+def test_no_bytes_crash_the_reader(data):
+    """Whatever comes down a pipe is a record, nothing, or an error in words."""
+    try:
+        CaptureReader().read(data)
+    except RecordingError as error:
+        assert "line 1" in str(error)
+
+
+def test_each_gpu_carries_its_state_when_it_is_known():
+    """The monitor's own output says state, since when, and leaves out readings that are old."""
+    sample = NodeSample("n0", 100.0, gpus=(GpuSample(0, power_mw=1), GpuSample(1, power_mw=1)))
+    statuses = (
+        GpuStatus(0, GpuState.OK, since_s=40.0),
+        GpuStatus(1, GpuState.LOST, since_s=58.0, age_s=42.0, reason="no answer on the bus"),
+    )
+    well, lost = node_object(sample, statuses)["gpus"]
+    assert (well["state"], well["state_s"], well["power_mw"]) == ("ok", 60.0, 1)
+    assert (lost["state"], lost["state_s"], lost["power_mw"]) == ("lost", 42.0, None)
+    assert lost["missing"]["power_mw"] == "no answer on the bus"
+
+
+def test_an_incident_is_written_in_words():
+    """Severity and action are words of the vocabulary, for machines that read it."""
+    incident = Incident(
+        id="a", kind="GpuLost", subject="gpu:GPU-1", host="n0", severity=Severity.CRITICAL,
+        opened_s=1.0, cause="bus", cause_text="", action=Action.POWER_CYCLE, action_text="",
+    )  # fmt: skip
+    shown = incident_object(incident)
+    assert (shown["severity"], shown["action"], shown["gpu"]) == ("critical", "power_cycle", None)
