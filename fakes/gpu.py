@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import uuid
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import Enum
 
@@ -54,7 +55,11 @@ class Use:
 
 
 class Gpu:
-    """A GPU on a node. Change it through the methods that take ``at_us``; read it at any time."""
+    """A GPU on a node. Change it through the methods that take ``at_us``; read it at any time.
+
+    ``on_change`` is told whenever its conditions have changed, and when: what it will come to by
+    itself (running full, switching itself off) must then be reckoned anew.
+    """
 
     def __init__(self, profile: Profile, node: str, index: int, seed: int) -> None:
         self.profile = profile
@@ -69,6 +74,7 @@ class Gpu:
         self.uses: dict[int, Use] = {}
         self.lost: Lost | None = None
         self.reset_required = False
+        self.on_change: Callable[[Gpu, int], None] | None = None
         self._seed = seed_of(seed, node, index)
         self._conditions = Conditions(
             air_c=profile.thermal.air_c, power_limit_mw=self.power_limit_mw
@@ -117,6 +123,7 @@ class Gpu:
         """Let the memory of ``pid`` grow at a rate from ``at_us`` on."""
         use = self.uses[pid]
         self.uses[pid] = replace(use, memory=use.memory.growing(bytes_per_s, at_us))
+        self._tell(at_us)
 
     def drop_use(self, pid: int, at_us: int) -> None:
         """Let go of whatever ``pid`` held."""
@@ -127,6 +134,7 @@ class Gpu:
         """Be as warm as the present conditions make it in the end, as if they had long held."""
         self._energy_mj = self.energy_mj(at_us)
         self._plan = self._settled(at_us)
+        self._tell(at_us)
 
     # --- what it reads --------------------------------------------------------------------------
 
@@ -224,6 +232,11 @@ class Gpu:
         self._energy_mj = self.energy_mj(at_us)
         self._conditions = conditions
         self._plan = plan(self.profile, conditions, at_us, start_c)
+        self._tell(at_us)
+
+    def _tell(self, at_us: int) -> None:
+        if self.on_change:
+            self.on_change(self, at_us)
 
     def _settled(self, at_us: int) -> Plan:
         solved = plan(self.profile, self._conditions, at_us, self._conditions.air_c)

@@ -119,7 +119,8 @@ def _power_at(profile: Profile, load: float, clock_mhz: int) -> int:
     """Power drawn under ``load`` at a clock."""
     clocks, power = profile.clocks, profile.power
     share = (clock_mhz / clocks.max_mhz) ** clocks.power_exponent
-    return round(power.idle_mw + (power.full_load_mw - power.idle_mw) * load * share)
+    power_mw: float = power.idle_mw + (power.full_load_mw - power.idle_mw) * load * share
+    return round(power_mw)
 
 
 def plan(profile: Profile, conditions: Conditions, start_us: int, start_c: float) -> Plan:

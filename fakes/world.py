@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from fakes.events import Action, EventQueue, Ticket
-from fakes.gpu import Gpu, Lookup
+from fakes.gpu import Gpu
 from fakes.memory import full_us
 from fakes.node import Node
 from fakes.thermal import NEVER_US
@@ -25,6 +25,10 @@ class World:
         self.seed = seed
         self.now_us = 0
         self._queue = EventQueue()
+        self._expected: dict[Gpu, tuple[Ticket, ...]] = {}
+        for gpu in self.gpus():
+            gpu.on_change = self._expect
+            self._expect(gpu, 0)
 
     def gpus(self) -> Iterator[Gpu]:
         """Every GPU, node by node."""
@@ -41,7 +45,7 @@ class World:
 
     def next_us(self) -> int:
         """When something next happens by itself; ``NEVER_US`` if nothing will."""
-        return min(self._queue.next_us(), *(due for due, _ in self._crossings()), NEVER_US)
+        return self._queue.next_us()
 
     def advance(self, to_us: int) -> bool:
         """Let everything happen that is due until ``to_us``. True if anything did.
@@ -49,37 +53,39 @@ class World:
         Going back does nothing: several views may ask in any order.
         """
         happened = False
-        while (due_us := self.next_us()) <= to_us:
+        while (due_us := self._queue.next_us()) <= to_us:
             self.now_us = max(self.now_us, due_us)
             happened = True
-            if self._queue.next_us() <= due_us:
-                self._queue.pop()()
-            else:
-                self._cross(due_us)
+            self._queue.pop()()
         self.now_us = max(self.now_us, to_us)
         return happened
 
     # --- what physics brings about ---------------------------------------------------------------
 
-    def _crossings(self) -> Iterator[tuple[int, Gpu]]:
-        for gpu in self.gpus():
-            if gpu.lost is None:
-                yield gpu.shutdown_us, gpu
-            if any(use.memory.bytes_per_s for use in gpu.uses.values()):
-                held = tuple(use.memory for use in gpu.uses.values())
-                yield full_us(held, gpu.capacity_bytes, self.now_us), gpu
+    def _expect(self, gpu: Gpu, at_us: int) -> None:
+        """Schedule what a GPU's new conditions will bring about, in place of what the old would."""
+        for ticket in self._expected.pop(gpu, ()):
+            ticket.cancel()
+        actor = f"{gpu.node}/{gpu.index}"
+        held = tuple(use.memory for use in gpu.uses.values())
+        self._expected[gpu] = tuple(
+            self.schedule(due_us, actor, action)
+            for due_us, action in (
+                (gpu.shutdown_us, lambda: self._shut_down(gpu)),
+                (full_us(held, gpu.capacity_bytes, at_us), lambda: self._run_out_of_memory(gpu)),
+            )
+            if due_us < NEVER_US
+        )
 
-    def _cross(self, due_us: int) -> None:
-        gpu = min(((due, g.node, g.index, g) for due, g in self._crossings()), key=lambda c: c[:3])[
-            3
-        ]
-        if gpu.lost is None and gpu.shutdown_us <= due_us:
-            raise_xid(self.node_of(gpu), gpu, 79, due_us, lookup=Lookup.UNKNOWN)
-        else:
-            self._run_out_of_memory(gpu, due_us)
+    def _shut_down(self, gpu: Gpu) -> None:
+        """A GPU too hot even at its lowest clock switches itself off, and is gone from the bus."""
+        if gpu.lost is None:
+            raise_xid(self.node_of(gpu), gpu, 79, self.now_us)
 
-    def _run_out_of_memory(self, gpu: Gpu, at_us: int) -> None:
-        """The process that grows fails at its next allocation, and its memory is free."""
-        growing = [pid for pid, use in gpu.uses.items() if use.memory.bytes_per_s > 0]
-        greediest = max(growing, key=lambda pid: (gpu.uses[pid].memory.bytes_per_s, -pid))
-        self.node_of(gpu).end_process(greediest, at_us)
+    def _run_out_of_memory(self, gpu: Gpu) -> None:
+        """The process that grows fastest fails at its next allocation, and its memory is free."""
+        greediest = max(
+            gpu.uses, key=lambda pid: (gpu.uses[pid].memory.bytes_per_s, -pid), default=None
+        )
+        if greediest is not None:
+            self.node_of(gpu).end_process(greediest, self.now_us)
