@@ -1,0 +1,180 @@
+"""Reads one GPU by index, and keeps what it knows of it between readings.
+
+A GPU that stops answering is told by its return code; whatever it was called before (UUID, PCI
+address, name) stays with it, so that people can still say which one it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from gputui.bus import bus_id
+from gputui.model import GpuSample
+from gputui.sources.readings import (
+    OLDER,
+    OLDER_CODES,
+    READINGS,
+    Handle,
+    MissingError,
+    Nvml,
+    Reading,
+    pcie_bytes_per_s,
+)
+from gputui.sources.reasons import (
+    GPU_IS_LOST,
+    NOT_MEASURED_YET,
+    NOT_UTF8,
+    RESET_REQUIRED,
+    words,
+)
+from gputui.text import printable
+
+_INVALID_ARGUMENT = 2
+_PCIE = ("pcie_rx_bytes_per_s", "pcie_tx_bytes_per_s")
+
+
+class GpuReader:
+    """One GPU of NVML's count."""
+
+    def __init__(self, nvml: Nvml, index: int) -> None:
+        self.index = index
+        self.handle: Handle | None = None
+        self.pcie_measured = False
+        self._nvml = nvml
+        self._identity: dict[str, Any] = {}
+        self._readings: tuple[Reading, ...] = READINGS
+        self._round = 0
+        self._values: dict[str, Any] = {}
+        self._missing = dict.fromkeys(_PCIE, NOT_MEASURED_YET)
+        self._codes: set[int] = set()
+
+    def read(self) -> GpuSample:
+        """Ask for what is due. Never raises: what fails is missing, with its reason."""
+        self._codes.clear()
+        code = self._find()
+        if code:
+            return self._silent(code)
+        succeeded = False
+        for position, reading in enumerate(self._readings):
+            if self._round == 0 or (self._round + self.index) % reading.every == 0:
+                succeeded |= self._ask(position, reading)
+        self._round += 1
+        code = self._verdict(succeeded)
+        if code and not succeeded:
+            return self._silent(code)
+        return GpuSample(
+            index=self.index, return_code=code, missing=dict(self._missing),
+            **self._identity, **self._values,
+        )  # fmt: skip
+
+    def read_pcie(self) -> None:
+        """Measure PCIe throughput (40 ms); the next reading shows it."""
+        if self.handle is None:
+            return
+        self.pcie_measured = True
+        try:
+            measured = pcie_bytes_per_s(self._nvml, self.handle)
+        except Exception as error:
+            self._miss(_PCIE, self._reason(error))
+        else:
+            self._keep(_PCIE, measured)
+
+    def _find(self) -> int:
+        """Have a handle; return the code with which looking for one failed, else 0."""
+        if self.handle is not None:
+            return 0
+        try:
+            handle = self._nvml.nvmlDeviceGetHandleByIndex(self.index)
+        except self._nvml.NVMLError as error:
+            return int(error.value)
+        identity = self._identify(handle)
+        if identity.get("uuid", "") != self._identity.get("uuid", ""):
+            self._identity = {}
+        self._identity.update(identity)
+        self.handle = handle
+        self._round = 0
+        return 0
+
+    def _identify(self, handle: Handle) -> dict[str, str]:
+        nvml = self._nvml
+        identity = {}
+
+        def pci_address() -> str:
+            pci = nvml.nvmlDeviceGetPciInfo(handle)
+            return bus_id(pci.domain, pci.bus, pci.device)
+
+        asked: dict[str, Callable[[], str]] = {
+            "uuid": lambda: nvml.nvmlDeviceGetUUID(handle),
+            "bus_id": pci_address,
+            "name": lambda: nvml.nvmlDeviceGetName(handle),
+        }
+        for name, ask in asked.items():
+            try:
+                identity[name] = printable(ask()).strip()
+            except Exception as error:
+                self._missing[name] = self._reason(error)
+            else:
+                self._missing.pop(name, None)
+        return identity
+
+    def _ask(self, position: int, reading: Reading) -> bool:
+        try:
+            values = reading.ask(self._nvml, self.handle)
+        except Exception as error:
+            if reading in OLDER and getattr(error, "value", 0) in OLDER_CODES:
+                older = OLDER[reading]
+                swapped = list(self._readings)
+                swapped[position] = older
+                self._readings = tuple(swapped)
+                self._miss(reading.fields, self._reason(error))
+                return self._ask(position, older)
+            self._miss(reading.fields, self._reason(error))
+            return False
+        self._keep(reading.fields, values)
+        return True
+
+    def _reason(self, error: Exception) -> str:
+        if isinstance(error, self._nvml.NVMLError):
+            code = int(error.value)
+            self._codes.add(code)
+            return words(code)
+        if isinstance(error, MissingError):
+            return str(error)
+        if isinstance(error, UnicodeDecodeError):
+            return NOT_UTF8
+        return f"{type(error).__name__}: {error}"
+
+    def _verdict(self, succeeded: bool) -> int:
+        """The code with which the GPU as a whole answered."""
+        for grave in (GPU_IS_LOST, RESET_REQUIRED):
+            if grave in self._codes:
+                if grave == GPU_IS_LOST or not succeeded:
+                    self.handle = None
+                return grave
+        if succeeded or not self._codes:
+            return 0
+        self.handle = None
+        return max(self._codes - {_INVALID_ARGUMENT}, default=_INVALID_ARGUMENT)
+
+    def _silent(self, code: int) -> GpuSample:
+        """Nothing but who it was, and why."""
+        self._values.clear()
+        why = words(code)
+        asked = [name for reading in READINGS for name in reading.fields]
+        self._missing = dict.fromkeys([*asked, *_PCIE], why)
+        unknown = {name: why for name in ("uuid", "bus_id", "name") if name not in self._identity}
+        return GpuSample(
+            index=self.index, return_code=code, missing={**unknown, **self._missing},
+            **self._identity,
+        )  # fmt: skip
+
+    def _keep(self, names: Iterable[str], values: Iterable[int]) -> None:
+        for name, value in zip(names, values, strict=True):
+            self._values[name] = value
+            self._missing.pop(name, None)
+
+    def _miss(self, names: Iterable[str], reason: str) -> None:
+        for name in names:
+            self._values.pop(name, None)
+            self._missing[name] = reason

@@ -1,0 +1,74 @@
+"""Why a reading is missing, in words: NVML's return codes (nvml.h) as a person reads them."""
+
+from __future__ import annotations
+
+NOT_SUPPORTED = 3
+NO_PERMISSION = 4
+NOT_FOUND = 6
+FUNCTION_NOT_FOUND = 13
+GPU_IS_LOST = 15
+RESET_REQUIRED = 16
+ARGUMENT_VERSION_MISMATCH = 25
+GPU_NOT_FOUND = 28
+UNKNOWN = 999
+
+NOT_AVAILABLE = "not available"
+"""NVML answered with its mark for "no value" (all bits set)."""
+
+NOT_MEASURED_YET = "not measured yet"
+"""A slow reading whose turn has not come."""
+
+NOT_UTF8 = "garbage: not UTF-8"
+
+_WORDS = {
+    1: "NVML is not initialised",
+    2: "invalid argument",
+    NOT_SUPPORTED: "not supported",
+    NO_PERMISSION: "no permission",
+    NOT_FOUND: "not found",
+    7: "list too long",
+    9: "driver not loaded",
+    10: "timed out",
+    12: "NVML library not found",
+    FUNCTION_NOT_FOUND: "not in this driver's library",
+    14: "corrupted infoROM",
+    GPU_IS_LOST: "GPU is lost",
+    RESET_REQUIRED: "GPU requires a reset",
+    17: "blocked by the operating system",
+    18: "driver/library version mismatch",
+    ARGUMENT_VERSION_MISMATCH: "another structure version",
+    GPU_NOT_FOUND: "GPU not found",
+    UNKNOWN: "unknown error",
+}
+
+_BENIGN = frozenset(
+    {
+        _WORDS[NOT_SUPPORTED],
+        _WORDS[NO_PERMISSION],
+        _WORDS[FUNCTION_NOT_FOUND],
+        NOT_AVAILABLE,
+        NOT_MEASURED_YET,
+    }
+)
+
+
+def words(code: int) -> str:
+    """What an NVML return code means. An unknown one is shown as it is."""
+    return _WORDS.get(code, f"NVML error {code}")
+
+
+def garbage(value: object) -> str:
+    """The reason of a reading that cannot be true."""
+    return f"garbage: {value}"
+
+
+def is_failure(reason: str) -> bool:
+    """Whether a reading that should be there failed, rather than does not exist on this GPU."""
+    return reason not in _BENIGN
+
+
+LOST_CODES = frozenset({GPU_IS_LOST, GPU_NOT_FOUND, UNKNOWN})
+"""Codes with which a GPU that NVML counts, but that no longer answers, is reported.
+
+``UNKNOWN`` is the commonest answer to looking up the handle of a GPU that fell off the bus.
+"""
