@@ -8,9 +8,26 @@ drives it asks one and tells the world how far to advance.
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 from typing import Protocol
 
 SECOND_US = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Epoch:
+    """Where a run lies on the calendar: what NVML's time stamps and a log's dates are made from.
+
+    ``began_us`` is the Unix time, in microseconds, at which the run began; ``rate`` is how many
+    microseconds of the run pass in one of the host's, so that stamps compare with a client's clock.
+    """
+
+    began_us: int = 1_767_225_600_000_000  # 2026-01-01 00:00 UTC: virtual runs look alike
+    rate: float = 1.0
+
+    def unix_us(self, at_us: int) -> int:
+        """The Unix time, in microseconds, of a moment of the run."""
+        return self.began_us + (at_us if self.rate == 1 else int(at_us / self.rate))
 
 
 class Clock(Protocol):
@@ -50,6 +67,11 @@ class ScaledClock:
     def now_us(self) -> int:
         """Microseconds since the run began."""
         return int((time.monotonic_ns() - self._start_ns) * self.rate) // 1000
+
+    def epoch(self) -> Epoch:
+        """Where the run lies on the calendar."""
+        elapsed_us = (time.monotonic_ns() - self._start_ns) // 1000
+        return Epoch(time.time_ns() // 1000 - elapsed_us, self.rate)
 
     def real_seconds(self, us: int) -> float:
         """How long ``us`` on this clock lasts on the host's."""

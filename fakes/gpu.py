@@ -54,6 +54,26 @@ class Use:
     load: float
 
 
+@dataclass(slots=True)
+class MemoryErrors:
+    """ECC errors in device memory: since the driver was loaded, and over the GPU's life."""
+
+    volatile_corrected: int = 0
+    volatile_uncorrected: int = 0
+    aggregate_corrected: int = 0
+    aggregate_uncorrected: int = 0
+
+
+@dataclass(slots=True)
+class RemappedRows:
+    """Rows of HBM replaced by spare ones, by the kind of error that led to it."""
+
+    correctable: int = 0
+    uncorrectable: int = 0
+    pending: bool = False
+    failed: bool = False
+
+
 class Gpu:
     """A GPU on a node. Change it through the methods that take ``at_us``; read it at any time.
 
@@ -74,12 +94,15 @@ class Gpu:
         self.uses: dict[int, Use] = {}
         self.lost: Lost | None = None
         self.reset_required = False
+        self.memory_errors = MemoryErrors()
+        self.remapped_rows = RemappedRows()
         self.on_change: Callable[[Gpu, int], None] | None = None
         self._seed = seed_of(seed, node, index)
         self._conditions = Conditions(
             air_c=profile.thermal.air_c, power_limit_mw=self.power_limit_mw
         )
         self._energy_mj = 0
+        self._limited_us = dict.fromkeys(Limit, 0)
         self._plan = self._settled(0)
 
     # --- what it is -----------------------------------------------------------------------------
@@ -93,6 +116,11 @@ class Gpu:
     def conditions(self) -> Conditions:
         """Load, cooling and power limit in force."""
         return self._conditions
+
+    @property
+    def changed_us(self) -> int:
+        """When its conditions last changed. Readings of a moment before that are not to be had."""
+        return self._plan.regimes[0].start_us
 
     @property
     def shutdown_us(self) -> int:
@@ -125,6 +153,13 @@ class Gpu:
         self.uses[pid] = replace(use, memory=use.memory.growing(bytes_per_s, at_us))
         self._tell(at_us)
 
+    def hold(self, pid: int, memory_bytes: int, at_us: int) -> None:
+        """Let ``pid`` hold so much memory from ``at_us`` on; it grows on as it did."""
+        use = self.uses[pid]
+        memory = Allocation(memory_bytes, at_us, use.memory.bytes_per_s)
+        self.uses[pid] = replace(use, memory=memory)
+        self._tell(at_us)
+
     def drop_use(self, pid: int, at_us: int) -> None:
         """Let go of whatever ``pid`` held."""
         if self.uses.pop(pid, None):
@@ -132,7 +167,7 @@ class Gpu:
 
     def settle(self, at_us: int) -> None:
         """Be as warm as the present conditions make it in the end, as if they had long held."""
-        self._energy_mj = self.energy_mj(at_us)
+        self._account(at_us)
         self._plan = self._settled(at_us)
         self._tell(at_us)
 
@@ -162,6 +197,11 @@ class Gpu:
             self._seed ^ 2, at_us, _SAMPLE_US, regime.power_mw // 80 + 1
         )
         return min(reading, self.power_limit_mw)
+
+    def instant_power_mw(self, at_us: int) -> int:
+        """Power at this instant, not averaged: noisier, and free to pass the limit."""
+        mean = self._plan.at(at_us).power_mw
+        return mean + noise(self._seed ^ 7, at_us, _SAMPLE_US // 10, mean // 20 + 1)
 
     def sm_clock_mhz(self, at_us: int) -> int:
         """SM clock."""
@@ -197,10 +237,14 @@ class Gpu:
             return 0
         return round(self.utilization_percent(at_us) * self.uses[pid].load / total)
 
+    def process_memory_utilization_percent(self, pid: int, at_us: int) -> int:
+        """The part of the memory utilization that one process accounts for."""
+        return self.process_utilization_percent(pid, at_us) * 6 // 10
+
     def pcie_kib_per_s(self, at_us: int, *, received: bool) -> int:
         """Traffic over the link in one direction."""
         if self._conditions.load <= 0:
-            return 330 + noise(self._seed ^ 4, at_us, _SAMPLE_US, 30)
+            return 340 + noise(self._seed ^ (4 if received else 8), at_us, _SAMPLE_US, 30)
         busy = self.profile.pcie.busy_kib_per_s
         mean = busy * self._conditions.load * (1.0 if received else 0.8)
         wobble = noise(self._seed ^ (5 if received else 6), at_us, _SAMPLE_US, busy // 8)
@@ -209,6 +253,20 @@ class Gpu:
     def energy_mj(self, at_us: int) -> int:
         """Energy since the node's start: the integral of the noiseless power."""
         return self._energy_mj + self._plan.energy_mj(at_us)
+
+    def nvlink_kib(self, at_us: int, *, received: bool) -> int:
+        """Traffic over one of its NVLinks in one direction since the node's start.
+
+        Traffic goes with the work done, and work is what takes energy above the idle power.
+        """
+        power, nvlink = self.profile.power, self.profile.nvlink
+        work_mj = self.energy_mj(at_us) - power.idle_mw * at_us // 1_000_000
+        kib = work_mj * nvlink.busy_kib_per_s // (power.full_load_mw - power.idle_mw)
+        return max(0, kib if received else kib * 31 // 32)
+
+    def limited_us(self, limit: Limit, at_us: int) -> int:
+        """For how long, since the node's start, ``limit`` has kept its clock down."""
+        return self._limited_us[limit] + self._plan.limited_us(limit, at_us)
 
     @property
     def capacity_bytes(self) -> int:
@@ -223,13 +281,19 @@ class Gpu:
 
     # --- within ---------------------------------------------------------------------------------
 
+    def _account(self, at_us: int) -> None:
+        """Close the books of the plan that ends now."""
+        self._energy_mj = self.energy_mj(at_us)
+        for limit in Limit:
+            self._limited_us[limit] = self.limited_us(limit, at_us)
+
     def _reload(self, at_us: int) -> None:
         load = min(1.0, sum(use.load for use in self.uses.values()))
         self._change(replace(self._conditions, load=load), at_us)
 
     def _change(self, conditions: Conditions, at_us: int) -> None:
         start_c = self.true_temperature_c(at_us)
-        self._energy_mj = self.energy_mj(at_us)
+        self._account(at_us)
         self._conditions = conditions
         self._plan = plan(self.profile, conditions, at_us, start_c)
         self._tell(at_us)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from dataclasses import dataclass
 
+from fakes.clock import Epoch
 from fakes.gpu import Gpu
 from fakes.kernel_log import KernelLog
 from fakes.process import JobSpec, Process, ProcessHost, ProcessSpec, ProcessTable
@@ -21,7 +22,10 @@ class Driver:
 
 
 class Node:
-    """One server of a fleet. ``host`` starts and ends the processes that stand for its jobs."""
+    """One server of a fleet. ``host`` starts and ends the processes that stand for its jobs.
+
+    ``epoch`` says where the run's time lies on the calendar.
+    """
 
     def __init__(
         self,
@@ -32,9 +36,11 @@ class Node:
         seed: int = 0,
         host: ProcessHost | None = None,
         driver: Driver | None = None,
+        epoch: Epoch | None = None,
     ) -> None:
         self.name = name
         self.driver = driver or Driver()
+        self.epoch = epoch or Epoch()
         self.kernel_log = KernelLog()
         self.gpus = tuple(Gpu(profile, name, index, seed) for index in range(gpus))
         self.processes: dict[int, Process] = {}
@@ -48,8 +54,10 @@ class Node:
         """Start a job: one process on each of its GPUs."""
         words = tuple(shlex.split(job.command))
         started = []
-        for rank, index in enumerate(job.gpus):
-            spec = ProcessSpec(words, job.user, job.id, rank)
+        ranks = job.ranks or len(job.gpus)
+        for local_rank, index in enumerate(job.gpus):
+            rank = job.first_rank + local_rank
+            spec = ProcessSpec(words, job.user, job.id, rank, local_rank, ranks, index)
             process = Process(self._host.spawn(spec), spec, at_us)
             self.processes[process.pid] = process
             self.gpus[index].add_use(process.pid, job.memory_bytes, job.load, at_us)

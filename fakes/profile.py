@@ -29,6 +29,7 @@ class MemoryProfile:
     reserved_mib: int
     bar1_mib: int
     bus_width_bits: int
+    banks: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +67,7 @@ class ThermalProfile:
     max_operating_c: int
     slowdown_c: int
     shutdown_c: int
+    memory_max_operating_c: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +76,19 @@ class PcieProfile:
 
     generation: int
     width: int
+    busy_kib_per_s: int
+
+
+@dataclass(frozen=True, slots=True)
+class NvlinkProfile:
+    """NVLinks to the node's switches, and the traffic of one link each way at full load.
+
+    ``version`` is nvmlNvlinkVersion_t; no links at all is ``links`` 0.
+    """
+
+    links: int
+    version: int
+    mb_per_s: int
     busy_kib_per_s: int
 
 
@@ -93,12 +108,12 @@ class Profile:
     vbios: str
     inforom_image: str
     has_fan: bool
-    nvlinks: int
     memory: MemoryProfile
     power: PowerProfile
     clocks: ClockProfile
     thermal: ThermalProfile
     pcie: PcieProfile
+    nvlink: NvlinkProfile
 
 
 _Part = TypeVar("_Part")
@@ -131,6 +146,7 @@ def load_profile(model: str) -> Profile:
         "clocks": _part(ClockProfile, data.pop("clocks"), where),
         "thermal": _part(ThermalProfile, data.pop("thermal"), where),
         "pcie": _part(PcieProfile, data.pop("pcie"), where),
+        "nvlink": _part(NvlinkProfile, data.pop("nvlink"), where),
     }
     major, minor = data.pop("compute_capability")
     return _part(

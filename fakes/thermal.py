@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 
@@ -98,11 +99,18 @@ class Plan:
 
     def energy_mj(self, until_us: int) -> int:
         """Energy from the plan's start until ``until_us``: the integral of the noiseless power."""
-        total = 0
+        total = sum(regime.power_mw * lasted_us for regime, lasted_us in self.spans(until_us))
+        return total // 1_000_000
+
+    def limited_us(self, limit: Limit, until_us: int) -> int:
+        """How long ``limit`` was in force from the plan's start until ``until_us``."""
+        return sum(lasted for regime, lasted in self.spans(until_us) if regime.limit is limit)
+
+    def spans(self, until_us: int) -> Iterator[tuple[Regime, int]]:
+        """Each regime with how long it lasts, in microseconds, until ``until_us``."""
         ends = [regime.start_us for regime in self.regimes[1:]] + [until_us]
         for regime, end_us in zip(self.regimes, ends, strict=True):
-            total += regime.power_mw * max(0, min(end_us, until_us) - regime.start_us)
-        return total // 1_000_000
+            yield regime, max(0, min(end_us, until_us) - regime.start_us)
 
 
 def _clock_for(profile: Profile, load: float, power_mw: float) -> int:

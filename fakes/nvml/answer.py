@@ -10,24 +10,38 @@ inputs and put the outputs where the caller wants them, by the rules in ``functi
     def power_usage(gpu: Gpu, at_us: int) -> Value:
         return uint32(gpu.power_mw(at_us))
 
-A function of a GPU takes ``(gpu, at_us, *inputs)``; one of the system ``(node, at_us, *inputs)``.
-``inputs`` are the input parameters in the header's order without the device's handle: integers,
-``bytes`` for strings and structures. What every GPU function shares (lost, reset required) stands
-once, in :func:`answer`.
+A function of a GPU takes ``(gpu, at_us, *inputs)``, or ``(gpu, node, at_us, *inputs)`` if it asks
+for the node; one of the system takes ``(node, at_us, *inputs)``. The module of an answer lies in
+``fakes/nvml/answers/``, where it is found by itself. What every GPU function shares (lost, reset
+required) stands once, in :func:`answer`.
 """
 
 from __future__ import annotations
 
+import pkgutil
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from enum import Enum, auto
+from functools import cache
+from importlib import import_module
+from typing import TypeVar
+
+from fakes.gpu import Gpu, Identity
+from fakes.node import Node
+from fakes.nvml.codes import Code, NvmlError
+
 Input = int | bytes | tuple[int, ...]
+
+Value = bytes | tuple[bytes, ...]
+"""One output parameter's bytes, or several's in order; a list's are all its records, joined."""
+
 
 @dataclass(frozen=True, slots=True)
 class Call:
     """One call, as either carrier hands it over.
 
-    ``device`` is the index of the GPU's handle, or None for a function of the system. ``inputs``
-    are the input parameters in order (see :class:`fakes.nvml.function.Kind`): int for values,
-    bytes for strings and structures, a tuple of 32-bit words for a ``VERSIONED`` structure.
+    ``device`` is the number of the device's handle, or None for a function of the system.
+    ``inputs`` are the input parameters in order (see :class:`fakes.nvml.function.Kind`).
     """
 
     function: str
@@ -35,17 +49,116 @@ class Call:
     inputs: tuple[Input, ...] = ()
 
 
-Value = bytes | tuple[bytes, ...]
-"""One output parameter's bytes, or several's in order; a list's are all its records, joined."""
+FOREVER_US = 1 << 62
+"""A delay that never ends by itself."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
     """A return code and the output parameters' bytes (none when the call fails).
 
-    ``delay_us`` is how long the call takes on the run's clock.
+    ``delay_us`` is how long the call takes on the run's clock; ``FOREVER_US`` is a hang, which
+    ends when the same question is answered without it.
     """
 
     code: int
     outputs: tuple[bytes, ...] = ()
     delay_us: int = 0
+
+
+class Reach(Enum):
+    """How far down a function must reach, and so what still answers when a GPU does not."""
+
+    IDENTITY = auto()
+    """What the driver remembers of a GPU: may answer for a lost one (``Lost.identity``)."""
+    DRIVER = auto()
+    """What the driver knows by itself: answers while a GPU waits for its reset."""
+    GPU = auto()
+    """What only the GPU can tell."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An answer function, and how it wants to be called."""
+
+    function: Callable[..., Value]
+    reach: Reach
+    with_node: bool
+    changes: bool
+
+
+_Function = TypeVar("_Function", bound=Callable[..., Value])
+
+_entries: dict[str, Entry] = {}
+
+
+def answers(
+    *names: str, node: bool = False, changes: bool = False, reach: Reach = Reach.GPU
+) -> Callable[[_Function], _Function]:
+    """Register the answer to the NVML functions ``names``.
+
+    ``node`` hands a GPU's function its node as well; ``changes`` says that it acts on the world.
+    """
+
+    def register(function: _Function) -> _Function:
+        for name in names:
+            if known := _entries.get(name):
+                raise ValueError(
+                    f"{name} is answered twice: in {known.function.__module__} "
+                    f"and in {function.__module__}"
+                )
+            _entries[name] = Entry(function, reach, node, changes)
+        return function
+
+    return register
+
+
+@cache
+def entries() -> Mapping[str, Entry]:
+    """All answers, by the NVML function's name."""
+    folder = import_module("fakes.nvml.answers")
+    for module in pkgutil.iter_modules(folder.__path__, f"{folder.__name__}."):
+        import_module(module.name)
+    return _entries
+
+
+def answer(node: Node, call: Call, at_us: int) -> Answer:
+    """What NVML on ``node`` answers to ``call`` at ``at_us``."""
+    entry = entries().get(call.function)
+    try:
+        if call.device is None:
+            if entry is None:
+                return _NOT_SUPPORTED
+            value = entry.function(node, at_us, *call.inputs)
+        else:
+            gpu = gpu_at(node, call.device)
+            _check(gpu, entry)
+            if entry is None:
+                return _NOT_SUPPORTED
+            if entry.with_node:
+                value = entry.function(gpu, node, at_us, *call.inputs)
+            else:
+                value = entry.function(gpu, at_us, *call.inputs)
+    except NvmlError as error:
+        return Answer(error.code)
+    return Answer(Code.SUCCESS, value if type(value) is tuple else (value,))  # type: ignore[arg-type]
+
+
+def gpu_at(node: Node, device: int) -> Gpu:
+    """The GPU with a device number. A number that no GPU has is an invalid argument."""
+    if device >= len(node.gpus):
+        raise NvmlError(Code.INVALID_ARGUMENT)
+    return node.gpus[device]
+
+
+_NOT_SUPPORTED = Answer(Code.NOT_SUPPORTED)
+
+
+def _check(gpu: Gpu, entry: Entry | None) -> None:
+    """Fail as every function fails on a GPU that is lost, or that waits for its reset."""
+    if gpu.lost is not None:
+        remembered = entry is not None and entry.reach is Reach.IDENTITY
+        if not remembered or gpu.lost.identity is Identity.FAILS:
+            raise NvmlError(Code.GPU_IS_LOST)
+    elif gpu.reset_required and (entry is None or entry.reach is Reach.GPU):
+        raise NvmlError(Code.RESET_REQUIRED)

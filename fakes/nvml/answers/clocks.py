@@ -1,0 +1,128 @@
+"""Clocks in MHz, the performance state, and why clocks are lower than they could be."""
+
+from __future__ import annotations
+
+from struct import Struct
+
+from fakes.gpu import Gpu
+from fakes.node import Node
+from fakes.nvml.answer import Value, answers
+from fakes.nvml.codes import Code, NvmlError
+from fakes.nvml.values import uint32, uint64
+from fakes.thermal import Limit
+
+_GRAPHICS, _SM, _MEMORY, _VIDEO = range(4)
+_CURRENT, _APPLICATION_TARGET, _APPLICATION_DEFAULT, _CUSTOMER_BOOST_MAX = range(4)
+_VIOLATION = Struct("<QQ")
+
+_REASONS = {
+    Limit.NONE: 0,
+    Limit.IDLE: 0x1,
+    Limit.POWER: 0x4,
+    Limit.HEAT: 0x20,
+    Limit.HARDWARE_HEAT: 0x40 | 0x8,
+}
+_ALL_REASONS = 0x1FF
+
+_POLICIES = {
+    0: (Limit.POWER,),
+    1: (Limit.HEAT, Limit.HARDWARE_HEAT),
+    2: (),
+    3: (),
+    4: (),
+    5: (),
+    10: (Limit.POWER, Limit.HEAT, Limit.HARDWARE_HEAT),
+    11: (Limit.HARDWARE_HEAT,),
+}
+
+
+@answers("nvmlDeviceGetClockInfo")
+def clock_info(gpu: Gpu, at_us: int, domain: int) -> Value:
+    """The present clock of a domain (nvmlClockType_t)."""
+    if domain == _MEMORY:
+        return uint32(gpu.profile.clocks.memory_mhz)
+    if domain == _VIDEO:
+        return uint32(gpu.video_clock_mhz(at_us))
+    if domain in (_GRAPHICS, _SM):
+        return uint32(gpu.sm_clock_mhz(at_us))
+    raise NvmlError(Code.INVALID_ARGUMENT)
+
+
+@answers("nvmlDeviceGetMaxClockInfo")
+def max_clock_info(gpu: Gpu, at_us: int, domain: int) -> Value:
+    """The highest clock of a domain."""
+    clocks = gpu.profile.clocks
+    if domain > _VIDEO:
+        raise NvmlError(Code.INVALID_ARGUMENT)
+    return uint32((clocks.max_mhz, clocks.max_mhz, clocks.memory_mhz, clocks.video_max_mhz)[domain])
+
+
+@answers(
+    "nvmlDeviceGetApplicationsClock",
+    "nvmlDeviceGetDefaultApplicationsClock",
+    "nvmlDeviceGetMaxCustomerBoostClock",
+)
+def fixed_clock(gpu: Gpu, at_us: int, domain: int) -> Value:
+    """The clock that applications ask for, and the highest that a customer may: the highest.
+
+    The video clock follows the SM's and has none of its own.
+    """
+    if domain == _VIDEO:
+        raise NvmlError(Code.NOT_SUPPORTED)
+    return max_clock_info(gpu, at_us, domain)
+
+
+@answers("nvmlDeviceGetClock")
+def clock(gpu: Gpu, at_us: int, domain: int, which: int) -> Value:
+    """One of a domain's clocks (nvmlClockId_t): present, asked for, by default, highest."""
+    if which == _CURRENT:
+        return clock_info(gpu, at_us, domain)
+    if which in (_APPLICATION_TARGET, _APPLICATION_DEFAULT, _CUSTOMER_BOOST_MAX):
+        return fixed_clock(gpu, at_us, domain)
+    raise NvmlError(Code.INVALID_ARGUMENT)
+
+
+@answers("nvmlDeviceGetSupportedMemoryClocks")
+def supported_memory_clocks(gpu: Gpu, at_us: int) -> Value:
+    """The memory clocks that can be asked for."""
+    return uint32(gpu.profile.clocks.memory_mhz)
+
+
+@answers("nvmlDeviceGetSupportedGraphicsClocks")
+def supported_graphics_clocks(gpu: Gpu, at_us: int, memory_mhz: int) -> Value:
+    """The SM clocks that can be asked for beside a memory clock, from the highest down."""
+    clocks = gpu.profile.clocks
+    if memory_mhz != clocks.memory_mhz:
+        raise NvmlError(Code.NOT_FOUND)
+    steps = range(clocks.max_mhz, clocks.min_mhz - 1, -clocks.step_mhz)
+    return b"".join(map(uint32, steps))
+
+
+@answers("nvmlDeviceGetPerformanceState", "nvmlDeviceGetPowerState")
+def performance_state(gpu: Gpu, at_us: int) -> Value:
+    """P0: data-centre GPUs stay in it, idle or not (captures)."""
+    return uint32(0)
+
+
+@answers("nvmlDeviceGetCurrentClocksEventReasons", "nvmlDeviceGetCurrentClocksThrottleReasons")
+def clocks_event_reasons(gpu: Gpu, at_us: int) -> Value:
+    """Why clocks are lower than they could be (nvmlClocksEventReason*)."""
+    return uint64(_REASONS[gpu.limit(at_us)])
+
+
+@answers("nvmlDeviceGetSupportedClocksEventReasons", "nvmlDeviceGetSupportedClocksThrottleReasons")
+def supported_clocks_event_reasons(gpu: Gpu, at_us: int) -> Value:
+    """The reasons that this GPU can tell."""
+    return uint64(_ALL_REASONS)
+
+
+@answers("nvmlDeviceGetViolationStatus", node=True)
+def violation_status(gpu: Gpu, node: Node, at_us: int, policy: int) -> Value:
+    """For how long, in nanoseconds, a policy (nvmlPerfPolicyType_t) kept clocks down.
+
+    Before it stands the time of reading, in microseconds since 1970.
+    """
+    if policy not in _POLICIES:
+        raise NvmlError(Code.INVALID_ARGUMENT)
+    limited_us = sum(gpu.limited_us(limit, at_us) for limit in _POLICIES[policy])
+    return _VIOLATION.pack(node.epoch.unix_us(at_us), limited_us * 1000)

@@ -1,0 +1,194 @@
+"""Field values: many readings in one call, each with its own return code.
+
+A field's id says what it is, its scope which link, lane or module. Ids and the types of their
+values are NVML_FI_* of nvml.h; an id without a row here is one that this GPU does not support.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from struct import Struct
+
+from fakes.gpu import Gpu
+from fakes.node import Node
+from fakes.nvml.answer import Reach, Value, answers
+from fakes.nvml.codes import Code, NvmlError
+from fakes.thermal import Limit
+
+_RECORD = Struct("<IIqqII8s")
+_ASKED = Struct("<II32x")
+
+_DOUBLE = (0, Struct("<d").pack)
+_UNSIGNED = (1, Struct("<I4x").pack)
+_UNSIGNED_LONG_LONG = (3, Struct("<Q").pack)
+_SIGNED = (5, Struct("<i4x").pack)
+_Type = tuple[int, Callable[..., bytes]]
+
+Reading = Callable[[Gpu, int, int], float]
+"""A field's value, from the GPU, the moment and the scope."""
+
+_RECOVERY_ACTION = 230
+_NO_ACTION, _GPU_RESET = 0, 1
+_SCOPE_GPU = 0
+
+
+def _fixed(value: int) -> Reading:
+    return lambda gpu, at_us, scope: value
+
+
+def _limited(*limits: Limit) -> Reading:
+    """Nanoseconds for which ``limits`` kept clocks down."""
+    return lambda gpu, at_us, scope: 1000 * sum(gpu.limited_us(each, at_us) for each in limits)
+
+
+def _of_gpu(reading: Callable[[Gpu, int], int]) -> Reading:
+    """A power reading, of the GPU alone: there is no module round it."""
+
+    def read(gpu: Gpu, at_us: int, scope: int) -> int:
+        if scope != _SCOPE_GPU:
+            raise NvmlError(Code.NOT_SUPPORTED)
+        return reading(gpu, at_us)
+
+    return read
+
+
+def _of_link(reading: Callable[[Gpu, int], int]) -> Reading:
+    """A reading of the link that the scope names."""
+
+    def read(gpu: Gpu, at_us: int, scope: int) -> int:
+        if not gpu.profile.nvlink.links:
+            raise NvmlError(Code.NOT_SUPPORTED)
+        if scope >= gpu.profile.nvlink.links:
+            raise NvmlError(Code.INVALID_ARGUMENT)
+        return reading(gpu, at_us)
+
+    return read
+
+
+_ALL_LINKS = 0xFFFFFFFF
+
+
+def _of_links(reading: Callable[[Gpu, int], int]) -> Reading:
+    """A counter of the link that the scope names, or of all together."""
+    of_one = _of_link(reading)
+
+    def read(gpu: Gpu, at_us: int, scope: int) -> float:
+        if scope == _ALL_LINKS:
+            return gpu.profile.nvlink.links * of_one(gpu, at_us, 0)
+        return of_one(gpu, at_us, scope)
+
+    return read
+
+
+_ECC: dict[int, tuple[_Type, Reading]] = {
+    1: (_UNSIGNED, _fixed(1)),
+    2: (_UNSIGNED, _fixed(1)),
+    3: (_UNSIGNED_LONG_LONG, lambda gpu, at_us, _: gpu.memory_errors.volatile_corrected),
+    4: (_UNSIGNED_LONG_LONG, lambda gpu, at_us, _: gpu.memory_errors.volatile_uncorrected),
+    5: (_UNSIGNED_LONG_LONG, lambda gpu, at_us, _: gpu.memory_errors.aggregate_corrected),
+    6: (_UNSIGNED_LONG_LONG, lambda gpu, at_us, _: gpu.memory_errors.aggregate_uncorrected),
+    11: (_UNSIGNED_LONG_LONG, lambda gpu, at_us, _: gpu.memory_errors.volatile_corrected),
+    12: (_UNSIGNED_LONG_LONG, lambda gpu, at_us, _: gpu.memory_errors.volatile_uncorrected),
+    22: (_UNSIGNED_LONG_LONG, lambda gpu, at_us, _: gpu.memory_errors.aggregate_corrected),
+    23: (_UNSIGNED_LONG_LONG, lambda gpu, at_us, _: gpu.memory_errors.aggregate_uncorrected),
+    142: (_UNSIGNED, lambda gpu, at_us, _: gpu.remapped_rows.correctable),
+    143: (_UNSIGNED, lambda gpu, at_us, _: gpu.remapped_rows.uncorrectable),
+    144: (_UNSIGNED, lambda gpu, at_us, _: gpu.remapped_rows.pending),
+    145: (_UNSIGNED, lambda gpu, at_us, _: gpu.remapped_rows.failed),
+}
+
+_HEAT: dict[int, tuple[_Type, Reading]] = {
+    82: (_UNSIGNED, lambda gpu, at_us, _: gpu.memory_temperature_c(at_us)),
+    193: (_SIGNED, lambda gpu, at_us, _: _margin(gpu, gpu.profile.thermal.shutdown_c)),
+    194: (_SIGNED, lambda gpu, at_us, _: _margin(gpu, gpu.profile.thermal.slowdown_c)),
+    195: (_SIGNED, _fixed(0)),
+    196: (_SIGNED, _fixed(0)),
+    308: (_DOUBLE, lambda gpu, at_us, _: gpu.true_temperature_c(at_us)),
+}
+
+_POWER: dict[int, tuple[_Type, Reading]] = {
+    83: (_UNSIGNED_LONG_LONG, lambda gpu, at_us, _: gpu.energy_mj(at_us)),
+    185: (_UNSIGNED, _of_gpu(lambda gpu, at_us: gpu.power_mw(at_us))),
+    186: (_UNSIGNED, _of_gpu(lambda gpu, at_us: gpu.instant_power_mw(at_us))),
+    187: (_UNSIGNED, _of_gpu(lambda gpu, at_us: gpu.profile.power.limit_min_mw)),
+    188: (_UNSIGNED, _of_gpu(lambda gpu, at_us: gpu.profile.power.limit_max_mw)),
+    189: (_UNSIGNED, _of_gpu(lambda gpu, at_us: gpu.profile.power.limit_mw)),
+    190: (_UNSIGNED, _of_gpu(lambda gpu, at_us: gpu.power_limit_mw)),
+    191: (_UNSIGNED_LONG_LONG, lambda gpu, at_us, _: gpu.energy_mj(at_us)),
+    192: (_UNSIGNED, _of_gpu(lambda gpu, at_us: gpu.power_limit_mw)),
+}
+
+_CLOCKS_KEPT_DOWN: dict[int, tuple[_Type, Reading]] = {
+    74: (_UNSIGNED_LONG_LONG, _limited(Limit.POWER)),
+    75: (_UNSIGNED_LONG_LONG, _limited(Limit.HEAT, Limit.HARDWARE_HEAT)),
+    **dict.fromkeys(range(76, 80), (_UNSIGNED_LONG_LONG, _fixed(0))),
+    80: (_UNSIGNED_LONG_LONG, _limited(Limit.POWER, Limit.HEAT, Limit.HARDWARE_HEAT)),
+    81: (_UNSIGNED_LONG_LONG, _limited(Limit.HARDWARE_HEAT)),
+    269: (_UNSIGNED_LONG_LONG, _limited(Limit.HEAT)),
+    270: (_UNSIGNED_LONG_LONG, _limited(Limit.HARDWARE_HEAT)),
+    271: (_UNSIGNED_LONG_LONG, _fixed(0)),
+}
+
+_LINKS: dict[int, tuple[_Type, Reading]] = {
+    **dict.fromkeys((38, 45, 52, 59, 160), (_UNSIGNED_LONG_LONG, _fixed(0))),
+    90: (_UNSIGNED, lambda gpu, at_us, _: gpu.profile.nvlink.mb_per_s),
+    91: (_UNSIGNED, lambda gpu, at_us, _: gpu.profile.nvlink.links),
+    94: (_UNSIGNED, _fixed(0)),
+    95: (_UNSIGNED, _fixed(0)),
+    138: (_UNSIGNED_LONG_LONG, _of_links(lambda gpu, at_us: gpu.nvlink_kib(at_us, received=False))),
+    139: (_UNSIGNED_LONG_LONG, _of_links(lambda gpu, at_us: gpu.nvlink_kib(at_us, received=True))),
+    140: (_UNSIGNED_LONG_LONG, _of_links(lambda gpu, at_us: _raw(gpu, at_us, received=False))),
+    141: (_UNSIGNED_LONG_LONG, _of_links(lambda gpu, at_us: _raw(gpu, at_us, received=True))),
+    **dict.fromkeys((161, 162, 163), (_UNSIGNED_LONG_LONG, _of_link(lambda gpu, at_us: 0))),
+    164: (_UNSIGNED, _of_link(lambda gpu, at_us: gpu.profile.nvlink.mb_per_s)),
+    165: (_UNSIGNED, _of_link(lambda gpu, at_us: 1)),
+    166: (_UNSIGNED, _of_link(lambda gpu, at_us: gpu.profile.nvlink.version)),
+    170: (_UNSIGNED, _fixed(0)),
+    **dict.fromkeys(range(173, 184), (_UNSIGNED, _fixed(0))),
+    _RECOVERY_ACTION: (
+        _UNSIGNED,
+        lambda gpu, at_us, _: _GPU_RESET if gpu.reset_required else _NO_ACTION,
+    ),
+}
+
+_FIELDS = {**_ECC, **_HEAT, **_POWER, **_CLOCKS_KEPT_DOWN, **_LINKS}
+
+
+@answers("nvmlDeviceGetFieldValues", node=True, reach=Reach.DRIVER)
+def field_values(gpu: Gpu, node: Node, at_us: int, asked: bytes) -> Value:
+    """Each record's value, type, return code and time stamp (microseconds since 1970).
+
+    A GPU that waits for its reset says so in every field but the recovery action.
+    """
+    stamp_us = node.epoch.unix_us(at_us)
+    return b"".join(_records(gpu, at_us, stamp_us, asked))
+
+
+def _records(gpu: Gpu, at_us: int, stamp_us: int, asked: bytes) -> Iterator[bytes]:
+    for field, scope in _ASKED.iter_unpack(asked):
+        kind, value = 0, bytes(8)
+        code = Code.SUCCESS
+        try:
+            kind, value = _read(gpu, at_us, field, scope)
+        except NvmlError as error:
+            code = error.code
+        yield _RECORD.pack(field, scope, stamp_us, 0, kind, code, value)
+
+
+def _read(gpu: Gpu, at_us: int, field: int, scope: int) -> tuple[int, bytes]:
+    if gpu.reset_required and field != _RECOVERY_ACTION:
+        raise NvmlError(Code.RESET_REQUIRED)
+    if field not in _FIELDS:
+        raise NvmlError(Code.NOT_SUPPORTED)
+    (kind, pack), reading = _FIELDS[field]
+    return kind, pack(reading(gpu, at_us, scope))
+
+
+def _margin(gpu: Gpu, limit_c: int) -> int:
+    """A limit as the margin ("T.Limit") that is left when the GPU is that hot."""
+    return gpu.profile.thermal.max_operating_c - limit_c
+
+
+def _raw(gpu: Gpu, at_us: int, *, received: bool) -> int:
+    """Data and what the protocol adds: a header's 16 bytes to a packet's 256."""
+    return gpu.nvlink_kib(at_us, received=received) * 17 // 16

@@ -1,0 +1,61 @@
+"""Temperatures in degrees Celsius. This fake's profiles have no fans: their functions stay N/A."""
+
+from __future__ import annotations
+
+from struct import Struct
+
+from fakes.gpu import Gpu
+from fakes.nvml.answer import Value, answers
+from fakes.nvml.codes import Code, NvmlError
+from fakes.nvml.values import uint32
+
+_TEMPERATURE = Struct("<IIi")
+_MARGIN = Struct("<Ii")
+_SENSOR_DIE = 0
+_SENSOR_HOTTEST = 1
+_THRESHOLDS = 8
+
+
+@answers("nvmlDeviceGetTemperature")
+def temperature(gpu: Gpu, at_us: int, sensor: int) -> Value:
+    """Whole degrees at a sensor (nvmlTemperatureSensors_t); the die's is the only one."""
+    return uint32(_read(gpu, at_us, sensor))
+
+
+@answers("nvmlDeviceGetTemperatureV")
+def temperature_v(gpu: Gpu, at_us: int, words: tuple[int, ...]) -> Value:
+    """Whole degrees at the sensor that the caller's structure names."""
+    version, sensor = words[:2]
+    return _TEMPERATURE.pack(version, sensor, _read(gpu, at_us, sensor))
+
+
+@answers("nvmlDeviceGetTemperatureThreshold")
+def temperature_threshold(gpu: Gpu, at_us: int, threshold: int) -> Value:
+    """Degrees at which the GPU shuts down, is slowed by hardware, or lowers its clocks itself."""
+    thermal = gpu.profile.thermal
+    limits = (
+        thermal.shutdown_c,
+        thermal.slowdown_c,
+        thermal.memory_max_operating_c,
+        thermal.max_operating_c,
+    )
+    if threshold >= _THRESHOLDS:
+        raise NvmlError(Code.INVALID_ARGUMENT)
+    if threshold >= len(limits):
+        raise NvmlError(Code.NOT_SUPPORTED)
+    return uint32(limits[threshold])
+
+
+@answers("nvmlDeviceGetMarginTemperature")
+def margin_temperature(gpu: Gpu, at_us: int, words: tuple[int, ...]) -> Value:
+    """Degrees left until the GPU lowers its clocks itself ("T.Limit")."""
+    margin = gpu.profile.thermal.max_operating_c - gpu.temperature_c(at_us)
+    return _MARGIN.pack(words[0], margin)
+
+
+def _read(gpu: Gpu, at_us: int, sensor: int) -> int:
+    if sensor == _SENSOR_HOTTEST:
+        raise NvmlError(Code.NOT_SUPPORTED)
+    if sensor != _SENSOR_DIE:
+        raise NvmlError(Code.INVALID_ARGUMENT)
+    return gpu.temperature_c(at_us)
