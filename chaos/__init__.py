@@ -1,1 +1,1 @@
-"""Scenarios, faults and runs: what happens to the fake server, and what was made of it."""
+"""Drills: what goes wrong in a fake world, when, and the command ``gpuchaos``."""

@@ -14,7 +14,9 @@ from typing import Protocol
 class JobSpec:
     """A job as a scenario gives it: one process a GPU, all with the same load and memory.
 
-    ``load`` is 0..1 of a GPU's SMs; ``gpus`` are indices on one node.
+    ``load`` is 0..1 of a GPU's SMs; ``gpus`` are indices on one node. A job over several nodes is
+    one of these for each: ``first_rank`` is its first process's, ``ranks`` how many there are in all
+    (0: as many as there are here).
     """
 
     id: str
@@ -23,16 +25,24 @@ class JobSpec:
     memory_bytes: int = 60 << 30
     user: str = "alice"
     command: str = "python3 train.py"
+    first_rank: int = 0
+    ranks: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class ProcessSpec:
-    """What a process host needs to start one: its words, and whose it is."""
+    """What a process host needs to start one: its words, whose it is, and its part in its job.
+
+    ``rank`` counts over all nodes up to ``ranks``, ``local_rank`` on this one; ``gpu`` is an index.
+    """
 
     command: tuple[str, ...]
     user: str
     job: str
     rank: int
+    local_rank: int = 0
+    ranks: int = 1
+    gpu: int = 0
 
 
 @dataclass(frozen=True, slots=True)

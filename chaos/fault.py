@@ -1,0 +1,223 @@
+"""What a fault is, and how the faults there are get found.
+
+A fault is a small class in a file of its own under ``chaos/faults/``. Its verb is a family
+(``thermal``), and within a family its own argument selects the class (``airflow``)::
+
+    @fault("thermal", by="airflow")
+    @dataclass(frozen=True, slots=True)
+    class Airflow:
+        '''Scale the airflow over a GPU.'''
+
+        gpu: Gpus
+        airflow: Percent
+
+        does_not_prove: ClassVar[str] = "that the fans would have compensated"
+
+        def apply(self, world: World, undo: Undo) -> None: ...
+
+It breaks the world, in the world's words, and knows nothing of NVML, logs or screens.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import pkgutil
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any, ClassVar, Protocol, TypeVar, get_origin, get_type_hints
+
+from chaos.errors import did_you_mean
+from chaos.selection import Gpus, Inventory, JobId, Nodes, SelectionError
+from chaos.undo import Undo
+from chaos.values import BadValueError, convert, shown
+from fakes.world import World
+
+
+class FaultError(Exception):
+    """A fault that cannot be applied to the world as it is. One clause for the user."""
+
+
+class ArgumentError(ValueError):
+    """A mistake in a fault's arguments: one sentence, and the argument at whose door it lies.
+
+    ``name`` is None when the fault as a whole is wrong; ``in_name`` says that the mistake is the
+    argument's name, not its value.
+    """
+
+    def __init__(self, problem: str, name: str | None = None, *, in_name: bool = False) -> None:
+        super().__init__(problem)
+        self.name = name
+        self.in_name = in_name
+
+
+class Fault(Protocol):
+    """Something that breaks. A frozen dataclass whose fields are its arguments."""
+
+    does_not_prove: ClassVar[str]
+    """What a drill with this fault leaves open: the clause after "It does not prove ..."."""
+
+    def apply(self, world: World, undo: Undo) -> None:
+        """Break the world now. Each step is registered with ``undo`` before it is taken."""
+        ...
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Argument:
+    """An argument of a fault. ``default`` is None for one that may be left out without any."""
+
+    name: str
+    type: Any
+    required: bool
+    default: object = None
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class FaultType:
+    """A class of faults: its verb, the argument that selects it, and all of its arguments."""
+
+    family: str
+    by: str | None
+    cls: type[Fault]
+    arguments: tuple[Argument, ...]
+
+    @property
+    def summary(self) -> str:
+        """The first line of its documentation."""
+        return (self.cls.__doc__ or "").strip().splitlines()[0]
+
+
+_found: list[FaultType] = []
+_F = TypeVar("_F", bound=type[Any])
+
+
+def fault(family: str, *, by: str | None = None) -> Callable[[_F], _F]:
+    """Make a dataclass a fault of ``family``, chosen among its siblings by the argument ``by``."""
+
+    def register(cls: _F) -> _F:
+        hints = get_type_hints(cls)
+        arguments = tuple(
+            Argument(
+                field.name,
+                hints[field.name],
+                field.default is dataclasses.MISSING,
+                None if field.default is dataclasses.MISSING else field.default,
+            )
+            for field in dataclasses.fields(cls)
+            if get_origin(hints[field.name]) is not ClassVar
+        )
+        if by is not None and by not in {argument.name for argument in arguments}:
+            raise TypeError(f"{cls.__name__} has no argument {by!r} to be selected by")
+        _found.append(FaultType(family, by, cls, arguments))
+        return cls
+
+    return register
+
+
+@cache
+def families() -> Mapping[str, tuple[FaultType, ...]]:
+    """Every fault there is, by family; found by looking into ``chaos/faults/``."""
+    import chaos.faults
+
+    for module in pkgutil.iter_modules(chaos.faults.__path__):
+        importlib.import_module(f"chaos.faults.{module.name}")
+    ordered = sorted(_found, key=lambda kind: (kind.family, kind.by or ""))
+    return {
+        family: tuple(kind for kind in ordered if kind.family == family)
+        for family in dict.fromkeys(kind.family for kind in ordered)
+    }
+
+
+def type_of(instance: Fault) -> FaultType:
+    """The type of a fault."""
+    return next(t for kinds in families().values() for t in kinds if t.cls is type(instance))
+
+
+def described(instance: Fault) -> dict[str, str]:
+    """A fault's arguments in words; those that were left out are not among them."""
+    values = {
+        argument.name: getattr(instance, argument.name) for argument in type_of(instance).arguments
+    }
+    return {name: shown(value) for name, value in values.items() if value is not None}
+
+
+def parse_fault(family: str, given: Mapping[str, str]) -> Fault:
+    """Build a fault from its verb and its arguments in words."""
+    if family not in families():
+        raise ArgumentError(
+            f"unknown fault '{family}'{did_you_mean(family, families(), 'Known faults')}"
+        )
+    kind = _select(family, given)
+    names = [argument.name for argument in kind.arguments]
+    for name in given:
+        if name not in names:
+            raise ArgumentError(
+                f"'{family}' has no argument '{name}'{did_you_mean(name, names)}",
+                name,
+                in_name=True,
+            )
+    values: dict[str, Any] = {}
+    for argument in kind.arguments:
+        if argument.name in given:
+            try:
+                values[argument.name] = convert(given[argument.name], argument.type)
+            except BadValueError as error:
+                raise ArgumentError(f"{argument.name}: {error}", argument.name) from error
+        elif argument.required:
+            raise ArgumentError(f"'{family}' needs the argument '{argument.name}'.")
+    try:
+        return kind.cls(**values)
+    except ValueError as error:
+        raise ArgumentError(str(error)) from error
+
+
+def check_selections(instance: Fault, inventory: Inventory) -> None:
+    """Refuse a fault that selects nothing in ``inventory``, or what is not there."""
+    for argument in type_of(instance).arguments:
+        value = getattr(instance, argument.name)
+        if isinstance(value, Gpus | Nodes | JobId):
+            try:
+                value.resolve(inventory)
+            except SelectionError as error:
+                raise ArgumentError(f"{argument.name}: {error}.", argument.name) from error
+
+
+def _select(family: str, given: Mapping[str, str]) -> FaultType:
+    """The class of a family that the given arguments select: exactly one."""
+    kinds = families()[family]
+    chosen = [kind for kind in kinds if kind.by in given]
+    if len(chosen) > 1:
+        both = " and ".join(f"'{kind.by}'" for kind in chosen)
+        raise ArgumentError(
+            f"'{family}' sets {both}: one entry is one fault.", chosen[1].by, in_name=True
+        )
+    unnamed = [kind for kind in kinds if kind.by is None]
+    if chosen or unnamed:
+        return (chosen or unnamed)[0]
+    selectors = [str(kind.by) for kind in kinds]
+    if len(kinds) == 1:
+        everything = [argument.name for argument in kinds[0].arguments]
+        for name in given:
+            if name not in everything:
+                raise ArgumentError(
+                    f"'{family}' has no argument '{name}'{did_you_mean(name, everything)}",
+                    name,
+                    in_name=True,
+                )
+        raise ArgumentError(f"'{family}' needs the argument '{selectors[0]}'.")
+    raise ArgumentError(f"'{family}' needs one of {', '.join(selectors)}.")
+
+
+__all__ = [
+    "Argument",
+    "ArgumentError",
+    "Fault",
+    "FaultError",
+    "FaultType",
+    "check_selections",
+    "described",
+    "families",
+    "fault",
+    "parse_fault",
+    "type_of",
+]

@@ -1,0 +1,66 @@
+"""A leak: the memory of a process grows until something gives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from chaos.fault import FaultError, fault
+from chaos.selection import Gpus, JobId
+from chaos.undo import Undo
+from chaos.values import Rate
+from fakes.gpu import Gpu
+from fakes.world import World
+
+
+@fault("memory", by="grow")
+@dataclass(frozen=True, slots=True)
+class Grow:
+    """Let the memory of a GPU's process grow at a rate.
+
+    The process is ``pid``, or that of ``job``, or the one that holds the most. When the GPU is full
+    its next allocation fails, and it ends. Healing gives back what it had grown by.
+    """
+
+    gpu: Gpus
+    grow: Rate
+    pid: int | None = None
+    job: JobId | None = None
+
+    does_not_prove: ClassVar[str] = (
+        "that the framework's allocator would hold, fragment or return memory in the same way"
+    )
+
+    def apply(self, world: World, undo: Undo) -> None:
+        """Let one process on each GPU grow."""
+        for gpu in self.gpu.find(world):
+            _grow(gpu, self._grower(world, gpu), self.grow.bytes_per_s, world, undo)
+
+    def _grower(self, world: World, gpu: Gpu) -> int:
+        node = world.node_of(gpu)
+        candidates = [
+            process.pid
+            for process in node.processes_on(gpu)
+            if self.pid in (None, process.pid)
+            and (self.job is None or process.spec.job == self.job.text)
+        ]
+        if not candidates:
+            wanted = "no process"
+            wanted += f" {self.pid}" if self.pid is not None else ""
+            wanted += f" of job '{self.job}'" if self.job else ""
+            raise FaultError(f"there is {wanted} on {gpu.node}/{gpu.index} that could grow")
+        return max(candidates, key=lambda pid: (gpu.uses[pid].memory.bytes_at(world.now_us), -pid))
+
+
+def _grow(gpu: Gpu, pid: int, bytes_per_s: int, world: World, undo: Undo) -> None:
+    since_us = world.now_us
+
+    def give_back() -> None:
+        if pid in gpu.uses:
+            memory = gpu.uses[pid].memory
+            grown = bytes_per_s * (world.now_us - since_us) // 1_000_000
+            gpu.hold(pid, memory.bytes_at(world.now_us) - grown, world.now_us)
+            gpu.grow(pid, memory.bytes_per_s - bytes_per_s, world.now_us)
+
+    undo.push(give_back)
+    gpu.grow(pid, gpu.uses[pid].memory.bytes_per_s + bytes_per_s, since_us)

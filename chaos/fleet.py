@@ -1,0 +1,120 @@
+"""What is given at the start of a drill: nodes, their GPUs, and the jobs on them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from chaos.selection import Gpus, Inventory, Nodes
+from fakes.node import Driver, Node
+from fakes.process import JobSpec, ProcessHost, ProcessTable
+from fakes.profile import MIB, Profile, load_profile
+from fakes.world import World
+
+MAX_GPUS = 64
+MAX_NODES = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Fleet:
+    """So many nodes, named n0, n1 ..., each with so many GPUs of one model."""
+
+    nodes: int = 1
+    gpus: int = 8
+    model: str = "h100-sxm"
+    driver: str | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The nodes' names."""
+        return tuple(f"n{number}" for number in range(self.nodes))
+
+    @property
+    def profile(self) -> Profile:
+        """The model's profile."""
+        return load_profile(self.model)
+
+    @property
+    def gpu_capacity_bytes(self) -> int:
+        """Memory of one GPU that jobs can have."""
+        memory = self.profile.memory
+        return (memory.total_mib - memory.reserved_mib) * MIB
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A job: one process on each of its GPUs. ``load`` is 0..1 of a GPU's SMs."""
+
+    id: str
+    gpus: Gpus
+    load: float = 0.95
+    memory_bytes: int = 60 << 30
+    user: str = "alice"
+    command: str = "python3 train.py"
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A fleet and its jobs."""
+
+    fleet: Fleet
+    jobs: tuple[Job, ...] = ()
+
+    @property
+    def inventory(self) -> Inventory:
+        """What selectors can select."""
+        jobs = tuple(job.id for job in self.jobs)
+        return Inventory(self.fleet.names, self.fleet.gpus, jobs)
+
+
+def training(fleet: Fleet) -> Job:
+    """The job a node has unless idle: every GPU busy, with 60 GiB or three quarters of it held."""
+    memory_bytes = min(60 << 30, fleet.gpu_capacity_bytes * 3 // 4)
+    return Job("train", Gpus.parse("*/*"), memory_bytes=memory_bytes)
+
+
+def gpus_of(nodes: Nodes) -> Gpus:
+    """Every GPU of a selection of nodes."""
+    return Gpus(",".join(f"{term}/*" for term in nodes.text.split(",")))
+
+
+def build_world(
+    given: Given, *, seed: int = 0, host_of: Callable[[str], ProcessHost] | None = None
+) -> World:
+    """The world at its start: jobs running, GPUs as warm as they get by it.
+
+    ``host_of`` gives the host of a node's processes; without it they are rows in a table.
+    """
+    fleet = given.fleet
+    driver = Driver(fleet.driver, nvml=f"12.{fleet.driver}") if fleet.driver else None
+    hosts = host_of or (lambda name: ProcessTable())
+    nodes = [
+        Node(name, fleet.profile, fleet.gpus, seed=seed, host=hosts(name), driver=driver)
+        for name in fleet.names
+    ]
+    world = World(nodes, seed=seed)
+    for job in given.jobs:
+        _start(job, world, given.inventory)
+    for node in nodes:
+        node.settle(0)
+    return world
+
+
+def _start(job: Job, world: World, inventory: Inventory) -> None:
+    """Start a job on each of its nodes; its ranks count over them in order."""
+    chosen = job.gpus.resolve(inventory)
+    first_rank = 0
+    for name in dict.fromkeys(node for node, _ in chosen):
+        gpus = tuple(index for node, index in chosen if node == name)
+        spec = JobSpec(
+            job.id,
+            gpus,
+            load=job.load,
+            memory_bytes=job.memory_bytes,
+            user=job.user,
+            command=job.command,
+            first_rank=first_rank,
+            ranks=len(chosen),
+        )
+        world.nodes[name].start_job(spec, 0)
+        first_rank += len(gpus)

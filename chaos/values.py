@@ -1,0 +1,216 @@
+"""Words into typed values: durations, percentages, sizes, rates, selectors.
+
+Every argument of a fault and every value of a scenario is read here, so that a mistake is told the
+same way everywhere: what was found, and what was expected, with an example.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Decimal
+from enum import Enum
+from types import NoneType, UnionType
+from typing import Any, Union, get_args, get_origin
+
+from chaos.errors import did_you_mean
+from chaos.selection import Gpus, JobId, Nodes
+
+_NUMBER = r"([0-9]+(?:\.[0-9]+)?)"
+_UNIT_US = {"us": 1, "ms": 1_000, "s": 1_000_000, "m": 60_000_000, "h": 3_600_000_000}
+_UNIT_US["d"] = 24 * _UNIT_US["h"]
+_UNIT_BYTES = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
+_DURATION_PART = re.compile(_NUMBER + r"(us|ms|s|m|h|d)")
+_SIZE = re.compile(_NUMBER + r" ?(B|KiB|MiB|GiB|TiB)")
+_MAX_COUNT = 100_000
+_MAX_DURATION_US = 400 * _UNIT_US["d"]
+
+
+class BadValueError(ValueError):
+    """A word that is no value of its type. Its text is one sentence for the user."""
+
+
+@dataclass(frozen=True, slots=True)
+class Duration:
+    """A length of time on the run's clock."""
+
+    us: int
+
+    @classmethod
+    def parse(cls, text: str) -> Duration:
+        """Read ``30s``, ``1h30m``, ``500ms``: a unit is required."""
+        parts = list(_DURATION_PART.finditer(text))
+        if not parts or "".join(part[0] for part in parts) != text:
+            raise BadValueError(text)
+        us = int(
+            sum(Decimal(number) * _UNIT_US[unit] for number, unit in (p.groups() for p in parts))
+        )
+        if us > _MAX_DURATION_US:
+            raise BadValueError(text)
+        return cls(us)
+
+    def __str__(self) -> str:
+        for unit in ("h", "m", "s", "ms"):
+            if self.us and self.us % _UNIT_US[unit] == 0:
+                return f"{self.us // _UNIT_US[unit]}{unit}"
+        return f"{self.us}us" if self.us else "0s"
+
+
+@dataclass(frozen=True, slots=True)
+class Percent:
+    """A share of a whole."""
+
+    percent: float
+
+    @classmethod
+    def parse(cls, text: str) -> Percent:
+        """Read ``20%``, between 0% and 100%."""
+        match = re.fullmatch(_NUMBER + "%", text)
+        if not match or float(match[1]) > 100:
+            raise BadValueError(text)
+        return cls(float(match[1]))
+
+    @property
+    def share(self) -> float:
+        """The share as a fraction, 0..1."""
+        return self.percent / 100
+
+    def __str__(self) -> str:
+        return f"{self.percent:g}%"
+
+
+def _bytes(text: str) -> int:
+    match = _SIZE.fullmatch(text)
+    if not match:
+        raise BadValueError(text)
+    return int(Decimal(match[1]) * _UNIT_BYTES[match[2]])
+
+
+def _bytes_words(count: int) -> str:
+    for unit in ("TiB", "GiB", "MiB", "KiB"):
+        if count and count % _UNIT_BYTES[unit] == 0:
+            return f"{count // _UNIT_BYTES[unit]}{unit}"
+    return f"{count}B"
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """An amount of memory."""
+
+    bytes: int
+
+    @classmethod
+    def parse(cls, text: str) -> Size:
+        """Read ``60GiB``."""
+        return cls(_bytes(text))
+
+    def __str__(self) -> str:
+        return _bytes_words(self.bytes)
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """Memory in the course of time."""
+
+    bytes_per_s: int
+
+    @classmethod
+    def parse(cls, text: str) -> Rate:
+        """Read ``500MiB/s``, ``2GiB/m``."""
+        amount, slash, unit = text.partition("/")
+        if not slash or unit not in ("s", "m", "h"):
+            raise BadValueError(text)
+        rate = _bytes(amount) * _UNIT_US["s"] // _UNIT_US[unit]
+        if rate < 1:
+            raise BadValueError(text)
+        return cls(rate)
+
+    def __str__(self) -> str:
+        return f"{_bytes_words(self.bytes_per_s)}/s"
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """How many times: at least one."""
+
+    number: int
+
+    @classmethod
+    def parse(cls, text: str) -> Count:
+        """Read ``12``."""
+        if not re.fullmatch(r"[0-9]{1,6}", text) or not 1 <= int(text) <= _MAX_COUNT:
+            raise BadValueError(text)
+        return cls(int(text))
+
+    def __str__(self) -> str:
+        return str(self.number)
+
+
+def _whole(text: str) -> int:
+    if not re.fullmatch(r"[0-9]{1,9}", text):
+        raise BadValueError(text)
+    return int(text)
+
+
+def _truth(text: str) -> bool:
+    if text not in ("true", "false"):
+        raise BadValueError(text)
+    return text == "true"
+
+
+_Reader = tuple[Callable[[str], Any], str]
+
+_READERS: dict[type, _Reader] = {
+    Duration: (Duration.parse, "a duration with its unit, such as 30s (us, ms, s, m, h, d)"),
+    Percent: (Percent.parse, "a percentage from 0% to 100%, such as 20%"),
+    Size: (Size.parse, "an amount of memory with its unit, such as 60GiB (B, KiB, MiB, GiB, TiB)"),
+    Rate: (Rate.parse, "an amount of memory over time above zero, such as 500MiB/s (/s, /m, /h)"),
+    Count: (Count.parse, "a whole number from 1 to 100000, such as 12"),
+    int: (_whole, "a whole number, such as 79"),
+    bool: (_truth, "true or false"),
+    str: (str, "a text"),
+    Gpus: (Gpus.parse, "a selection of GPUs, such as n0/3, n0/* or */3"),
+    Nodes: (Nodes.parse, "a selection of nodes, such as n0 or n4..n11"),
+    JobId: (JobId.parse, "a job's id, such as train"),
+}
+
+
+def plain_type(annotation: Any) -> type:
+    """The type behind an annotation: ``T`` of ``T | None``."""
+    if get_origin(annotation) in (Union, UnionType):
+        (annotation,) = (kind for kind in get_args(annotation) if kind is not NoneType)
+    if not isinstance(annotation, type):
+        raise TypeError(f"{annotation!r} is no type that a word can be read as")
+    return annotation
+
+
+def expected(annotation: Any) -> str:
+    """What a value of a type looks like, for error messages and listings."""
+    kind = plain_type(annotation)
+    if issubclass(kind, Enum):
+        return " or ".join(str(member.value) for member in kind)
+    return _READERS[kind][1]
+
+
+def convert(text: str, annotation: Any) -> Any:
+    """Read a word as a value of a type; a :class:`BadValueError` says what was expected."""
+    kind = plain_type(annotation)
+    if issubclass(kind, Enum):
+        words = [str(member.value) for member in kind]
+        if text not in words:
+            raise BadValueError(f"unknown value '{text}'{did_you_mean(text, words)}")
+        return kind(text)
+    try:
+        return _READERS[kind][0](text)
+    except BadValueError as error:
+        raise BadValueError(f"'{text}' is not {expected(kind)}.") from error
+    except ValueError as error:
+        raise BadValueError(f"{error}.") from error
+
+
+def shown(value: object) -> str:
+    """A value as its owner would type it."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value.value) if isinstance(value, Enum) else str(value)
