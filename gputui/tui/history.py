@@ -1,0 +1,92 @@
+"""What a GPU did in the last minutes, in little memory, and its picture.
+
+A scale is fixed at 0..100: a GPU that stays at 100 % must not look like one that stays at 0 %.
+A gap stays a gap.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+
+BUCKET_S = 6.0
+"""One sample of the picture covers this long; two samples are a braille cell."""
+
+KEPT = 120
+"""Samples kept: twelve minutes, more than the widest column shows."""
+
+_LEFT = (0x00, 0x40, 0x44, 0x46, 0x47)
+_RIGHT = (0x00, 0x80, 0xA0, 0xB0, 0xB8)
+_BRAILLE = 0x2800
+
+
+class History:
+    """Averages of one reading over fixed spans of time, oldest first; ``None`` is a gap."""
+
+    __slots__ = ("_bucket", "_count", "_means", "_sum")
+
+    def __init__(self) -> None:
+        self._means: deque[float | None] = deque(maxlen=KEPT)
+        self._bucket: int | None = None
+        self._sum = 0.0
+        self._count = 0
+
+    def add(self, time_s: float, value: float | None) -> None:
+        """Take in a reading. A time that goes backwards counts as now."""
+        bucket = int(time_s // BUCKET_S)
+        if self._bucket is None:
+            self._bucket = bucket
+        elif bucket > self._bucket:
+            self._means.append(self._mean())
+            for _ in range(min(bucket - self._bucket - 1, KEPT)):
+                self._means.append(None)
+            self._bucket, self._sum, self._count = bucket, 0.0, 0
+        if value is not None:
+            self._sum += value
+            self._count += 1
+
+    def _mean(self) -> float | None:
+        return self._sum / self._count if self._count else None
+
+    @property
+    def values(self) -> tuple[float | None, ...]:
+        """The averages, the current span's last, made up to whole pairs of spans.
+
+        Pairs begin at even spans, so that a picture with two samples a cell moves by whole cells.
+        """
+        if self._bucket is None:
+            return ()
+        tail = (None,) if self._bucket % 2 == 0 else ()
+        return (*self._means, self._mean(), *tail)
+
+
+def height(value: float | None) -> int:
+    """Dots for a percentage: none for a gap, one for zero, four from 75 up."""
+    if value is None:
+        return 0
+    return 1 + min(max(int(value // 25), 0), 3)
+
+
+def sparkline(values: Sequence[float | None], width: int, *, braille: bool, levels: str) -> str:
+    """The newest ``values``, newest at the right, in exactly ``width`` cells.
+
+    Two samples a cell in braille. Otherwise one sample a cell, in ``levels`` from low to high: half
+    the time then fits, so pairs are averaged to show the same span.
+    """
+    wanted = 2 * width
+    recent = [None] * (wanted - len(values)) + list(values[-wanted:])
+    pairs = zip(recent[::2], recent[1::2], strict=True)
+    if braille:
+        return "".join(
+            chr(_BRAILLE | _LEFT[height(a)] | _RIGHT[height(b)]) if (a, b) != (None, None) else " "
+            for a, b in pairs
+        )
+    text = ""
+    for pair in pairs:
+        known = [value for value in pair if value is not None]
+        if not known:
+            text += " "
+            continue
+        mean = min(max(sum(known) / len(known), 0.0), 100.0)
+        text += levels[min(int(mean / 100 * len(levels)), len(levels) - 1)]
+    return text

@@ -1,0 +1,117 @@
+"""The first line: which node, what is in it, how many incidents, what time it is."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from gputui.model import Severity, Snapshot
+from gputui.tui import format as fmt
+from gputui.tui.roles import Role
+from gputui.tui.scene import Scene
+from gputui.tui.text import Line, Run, clean, make_line, shorten, width_of
+
+_NODE_CELLS = 6
+"""A node's name is cut to this before anything about incidents is."""
+
+
+def header(scene: Scene, width: int) -> Line:
+    """The header. CUDA gives way first, then driver, models, time, the words of the summary."""
+    right = _fitting_right(scene, width)
+    room = width - 1 - sum(width_of(run.text) for run in right)
+    names = _left(scene, room)
+    used = sum(width_of(run.text) for run in names)
+    gap = Run(" " * max(width - used - (width - 1 - room), 0), Role.HEADER)
+    runs = [*names, gap, *right, Run(" ", Role.HEADER)]
+    return make_line(runs, width)
+
+
+def _left(scene: Scene, room: int) -> list[Run]:
+    """The node and what is known of it, as far as there is room."""
+    node, *facts = _facts(scene.snapshot)
+    ellipsis = scene.glyphs.ellipsis
+    runs = [Run(" " + shorten(node, room - 2, ellipsis), Role.HEADER_STRONG)]
+    used = width_of(runs[0].text)
+    for fact in facts:
+        used += 2 + width_of(fact)
+        if used > room - 2:
+            break
+        runs.append(Run("  " + fact, Role.HEADER))
+    return runs
+
+
+def _facts(snapshot: Snapshot | None) -> list[str]:
+    """The node's name, its GPUs, its driver, its CUDA version: the most telling first."""
+    if snapshot is None:
+        return ["gputui"]
+    sample = snapshot.sample
+    facts = [clean(sample.host), models(snapshot)]
+    if sample.driver:
+        facts.append(f"driver {clean(sample.driver)}")
+    if sample.cuda:
+        facts.append(f"CUDA {clean(sample.cuda)}")
+    return facts
+
+
+def models(snapshot: Snapshot) -> str:
+    """``8x H100 80GB HBM3``; several models are named, by number."""
+    gpus = snapshot.sample.gpus
+    counts = Counter(
+        clean(gpu.name).removeprefix("NVIDIA ").strip() for gpu in gpus if gpu.name is not None
+    )
+    if not counts:
+        return fmt.plural(max(len(gpus), snapshot.sample.gpu_count), "GPU") if gpus else "no GPUs"
+    if len(counts) == 1:
+        return f"{len(gpus)}x {next(iter(counts))}"
+    return ", ".join(f"{count}x {name}" for name, count in counts.most_common())
+
+
+def _fitting_right(scene: Scene, width: int) -> list[Run]:
+    """The fullest form of summary and time that leaves room for the node's name."""
+    choices = _right_choices(scene)
+    for runs in choices:
+        if sum(width_of(run.text) for run in runs) + _NODE_CELLS + 4 <= width:
+            return runs
+    return choices[-1]
+
+
+def _right_choices(scene: Scene) -> list[list[Run]]:
+    """Summary and time, in fuller and in shorter forms."""
+    if scene.snapshot is None:
+        waited = f"no answer yet, {fmt.age(scene.silent_s)}"
+        return [[Run(waited, Role.HEADER_WARNING)]]
+    if scene.is_silent:
+        age = fmt.age(scene.silent_s)
+        return [
+            [Run(f"no reading for {age}", Role.HEADER_CRITICAL)],
+            [Run(f"silent {age}", Role.HEADER_CRITICAL)],
+        ]
+    words, counts = _summary(scene)
+    clock = Run("  " + fmt.clock(scene.now_s), Role.HEADER)
+    return [[words, clock], [words], [counts]]
+
+
+def _summary(scene: Scene) -> tuple[Run, Run]:
+    """How many incidents are open, in words and in glyphs."""
+    incidents = scene.open_incidents()
+    if not incidents:
+        return Run("no incidents", Role.HEADER_OK), Run("ok", Role.HEADER_OK)
+    worst = max(incident.severity for incident in incidents)
+    role = (Role.HEADER, Role.HEADER_WARNING, Role.HEADER_CRITICAL)[worst]
+    critical = sum(incident.severity is Severity.CRITICAL for incident in incidents)
+    words = fmt.plural(len(incidents), "incident")
+    if critical:
+        words += f", {critical} critical"
+    by_severity = Counter(incident.severity for incident in incidents)
+    glyphs = " ".join(
+        f"{scene.glyphs.severity(severity)}{by_severity[severity]}"
+        for severity in sorted(by_severity, reverse=True)
+    )
+    return Run(words, role), Run(glyphs, role)
+
+
+def notice_line(scene: Scene, width: int) -> Line:
+    """Remarks on the monitor itself, on one line."""
+    notices = scene.snapshot.notices if scene.snapshot else ()
+    text = f" {scene.glyphs.separator} ".join(clean(notice) for notice in notices)
+    shown = shorten(text, width - 5, scene.glyphs.ellipsis)
+    return make_line([Run(f" {scene.glyphs.info} ", Role.INFO), Run(shown, Role.DIM)], width)

@@ -1,0 +1,56 @@
+"""The last line: what the keys do, or the filter while it is typed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gputui.tui.roles import Role
+from gputui.tui.scene import Scene
+from gputui.tui.text import Line, Run, clean, make_line, right, width_of
+
+MAIN_KEYS = (
+    ("Enter", "open", 2),
+    ("Tab", "next list", 3),
+    ("/", "filter", 4),
+    ("s", "sort", 5),
+    ("?", "help", 1),
+    ("q", "quit", 0),
+)
+"""Key, what it does, and its rank: the lowest stay longest when room is short."""
+
+PAGE_KEYS = (("Esc", "back", 0), ("j k", "scroll", 2), ("q", "quit", 1))
+"""The same for a page that is read."""
+
+
+def key_line(keys: Sequence[tuple[str, str, int]], width: int, range_text: str = "") -> Line:
+    """As many of ``keys`` as fit, in their order; ``range_text`` (``1-20 of 45``) at the right."""
+    room = width - 1 - (len(range_text) + 1 if range_text else 0)
+    kept: set[str] = set()
+    for key, label, _ in sorted(keys, key=lambda entry: entry[2]):
+        room -= width_of(key) + width_of(label) + 3
+        if room < 0:
+            break
+        kept.add(key)
+    runs = [Run(" ", Role.HEADER)]
+    for key, label, _ in keys:
+        if key in kept:
+            runs += [Run(key, Role.KEY), Run(f" {label}  ", Role.HEADER)]
+    used = sum(width_of(run.text) for run in runs)
+    tail = right(range_text, max(width - 1 - used, 0)) if range_text else ""
+    return make_line([*runs, Run(tail + " " * width, Role.HEADER)], width)
+
+
+def filter_line(scene: Scene, width: int) -> Line:
+    """The filter as it is typed, its end always in sight."""
+    text = clean(scene.view.filter_text)
+    help_text = "Enter keep  Esc clear"
+    room = width - 4 - (len(help_text) + 2 if width >= 60 else 0)
+    while width_of(text) > max(room, 1):
+        text = text[1:]
+    block = scene.glyphs.blocks[-1] if not scene.glyphs.ascii_only else "_"
+    runs = [Run(" /", Role.KEY), Run(text, Role.HEADER_STRONG), Run(block, Role.KEY)]
+    if width >= 60:
+        used = sum(width_of(run.text) for run in runs)
+        gap = " " * max(width - used - len(help_text) - 1, 0)
+        runs.append(Run(gap + help_text, Role.HEADER))
+    return make_line([*runs, Run(" " * width, Role.HEADER)], width)

@@ -1,0 +1,170 @@
+"""Processes on the GPUs: sorted, filtered, as many as there is room for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from gputui.model import ProcessSample
+from gputui.tui import format as fmt
+from gputui.tui.columns import Column, Placed, cells, place, titles
+from gputui.tui.glyphs import Glyphs
+from gputui.tui.roles import Role
+from gputui.tui.scene import Scene
+from gputui.tui.text import Line, Run, clean, left, make_line, right, width_of
+from gputui.tui.view import Sort
+
+_LAST = float("-inf")
+
+
+def rows(scene: Scene) -> list[ProcessSample]:
+    """The processes that pass the filter, in the chosen order; ties by PID and GPU."""
+    if scene.snapshot is None:
+        return []
+    processes = scene.snapshot.sample.processes
+    wanted = scene.view.filter_text.casefold()
+    passing = [p for p in processes if wanted in _searchable(p)] if wanted else list(processes)
+    return sorted(passing, key=_ORDERS[scene.view.sort])
+
+
+def _searchable(process: ProcessSample) -> str:
+    """All that a filter looks at."""
+    parts = (
+        str(process.pid),
+        process.user or "",
+        f"gpu {process.gpu}",
+        process.job or "",
+        process.command or "",
+    )
+    return " ".join(parts).casefold()
+
+
+def _down(read: Callable[[ProcessSample], float | None]) -> Callable[[ProcessSample], _Order]:
+    """Largest first, missing last."""
+
+    def order(process: ProcessSample) -> _Order:
+        value = read(process)
+        return (-(_LAST if value is None else value), "", process.pid, process.gpu)
+
+    return order
+
+
+_Order = tuple[float, str, int, int]
+
+_ORDERS: dict[Sort, Callable[[ProcessSample], _Order]] = {
+    Sort.MEMORY: _down(lambda p: p.memory_bytes),
+    Sort.SM: _down(lambda p: p.sm_percent),
+    Sort.CPU: _down(lambda p: p.cpu_percent),
+    Sort.HOST_MEMORY: _down(lambda p: p.host_memory_bytes),
+    Sort.TIME: _down(lambda p: p.running_s),
+    Sort.GPU: lambda p: (p.gpu, "", p.pid, p.gpu),
+    Sort.USER: lambda p: (0.0, p.user or "\U0010ffff", p.pid, p.gpu),
+    Sort.PID: lambda p: (p.pid, "", p.pid, p.gpu),
+}
+
+
+def heading(scene: Scene, shown: int, width: int, range_text: str = "") -> Line:
+    """The panel's title: how many there are, what they are filtered and sorted by."""
+    total = len(scene.snapshot.sample.processes) if scene.snapshot else 0
+    view = scene.view
+    runs = [Run(" PROCESSES", Role.TITLE), Run(f"  {total}", Role.TITLE)]
+    if view.filter_text:
+        runs[-1] = Run(f"  {shown} of {total}", Role.TITLE)
+        runs.append(Run(f"  /{clean(view.filter_text)}", Role.CURSOR))
+    tail = f"by {view.sort.word}"
+    if range_text:
+        tail = f"{range_text}  {tail}"
+    used = sum(width_of(run.text) for run in runs)
+    runs.append(Run(right(tail, max(width - 1 - used, 0), scene.glyphs.ellipsis), Role.TITLE))
+    return make_line([*runs, Run(" " * width, Role.TITLE)], width)
+
+
+def empty_line(scene: Scene, width: int) -> Line:
+    """What stands where no process is listed."""
+    any_process = scene.snapshot is not None and scene.snapshot.sample.processes
+    text = "none matches the filter; Esc clears it" if any_process else "none on a GPU"
+    return make_line([Run(f"   {text}", Role.DIM)], width)
+
+
+def placed_columns(width: int, processes: Sequence[ProcessSample]) -> tuple[Placed[_Row], ...]:
+    """The columns that fit; the job's only where some process has a job."""
+    has_job = any(process.job for process in processes)
+    columns = [c for c in _COLUMNS if has_job or c.title != "JOB"]
+    return place(columns, 1, width - 2)
+
+
+def column_heading(scene: Scene, width: int, placed: Sequence[Placed[_Row]]) -> Line:
+    """The columns' titles, with a mark at the one sorted by."""
+    glyphs = scene.glyphs
+    runs = titles(placed, glyphs.ellipsis, scene.view.sort.value, glyphs.sorted)
+    return make_line([Run(" ", Role.TITLE), *runs, Run(" " * width, Role.TITLE)], width)
+
+
+def draw(
+    process: ProcessSample,
+    glyphs: Glyphs,
+    width: int,
+    placed: Sequence[Placed[_Row]],
+    *,
+    selected: bool,
+) -> Line:
+    """One process's line."""
+    cursor = Run(glyphs.cursor if selected else " ", Role.CURSOR)
+    return make_line([cursor, *cells(placed, (process, glyphs))], width, selected=selected)
+
+
+# ------------------------------------------------------------------------- cells
+
+_Row = tuple[ProcessSample, Glyphs]
+_Cell = Callable[[_Row, int], tuple[Run, ...]]
+
+
+def _at_right(read: Callable[[ProcessSample], str | None]) -> _Cell:
+    def cell(row: _Row, width: int) -> tuple[Run, ...]:
+        process, glyphs = row
+        text = read(process)
+        if text is None:
+            return (Run(right("-", width), Role.DIM),)
+        return (Run(right(text, width, glyphs.ellipsis)),)
+
+    return cell
+
+
+def _at_left(read: Callable[[ProcessSample], str | None]) -> _Cell:
+    def cell(row: _Row, width: int) -> tuple[Run, ...]:
+        process, glyphs = row
+        text = read(process)
+        if text is None:
+            return (Run(left("-", width), Role.DIM),)
+        return (Run(left(clean(text), width, glyphs.ellipsis)),)
+
+    return cell
+
+
+def _size(count: int | None) -> str | None:
+    return None if count is None else fmt.size(count)
+
+
+def _whole(value: float | None) -> str | None:
+    return None if value is None else f"{value:.0f}"
+
+
+_COLUMNS: tuple[Column[_Row], ...] = (
+    Column("PID", _at_right(lambda p: str(p.pid)), 0, 7, 7, 7, at_right=True),
+    Column("USER", _at_left(lambda p: p.user), 5, 8, 8, 10),
+    Column("GPU", _at_right(lambda p: str(p.gpu)), 1, 3, 3, 3, at_right=True),
+    Column("JOB", _at_left(lambda p: p.job), 8, 8, 8, 16),
+    Column("SM%", _at_right(lambda p: _whole(p.sm_percent)), 4, 4, 4, 4, at_right=True),
+    Column("MEMORY", _at_right(lambda p: _size(p.memory_bytes)), 2, 7, 7, 7, at_right=True),
+    Column("CPU%", _at_right(lambda p: _whole(p.cpu_percent)), 6, 5, 5, 5, at_right=True),
+    Column("HOST", _at_right(lambda p: _size(p.host_memory_bytes)), 9, 5, 5, 5, at_right=True),
+    Column(
+        "TIME",
+        _at_right(lambda p: None if p.running_s is None else fmt.duration(p.running_s)),
+        7,
+        5,
+        5,
+        5,
+        at_right=True,
+    ),
+    Column("COMMAND", _at_left(lambda p: p.command), 3, 12, 20, 400),
+)

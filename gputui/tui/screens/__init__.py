@@ -1,0 +1,1 @@
+"""The screens: the main one, and pages that are opened and read."""

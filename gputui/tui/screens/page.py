@@ -1,0 +1,76 @@
+"""A page that is read: it scrolls, it stays up to date, Esc closes it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
+
+from gputui.tui.glyphs import Glyphs
+from gputui.tui.pages import PageSource
+from gputui.tui.panels.header import header
+from gputui.tui.panels.keys import PAGE_KEYS, key_line
+from gputui.tui.screens.lines import LineScreen
+from gputui.tui.text import Line, make_line
+from gputui.tui.themes import Theme
+from gputui.tui.watch import Watch
+
+
+class PageScreen(LineScreen):
+    """One page over the main screen."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,left,backspace", "back", show=False),
+        Binding("up,k", "scroll_lines(-1)", show=False),
+        Binding("down,j", "scroll_lines(1)", show=False),
+        Binding("pageup,b", "scroll_pages(-1)", show=False),
+        Binding("pagedown,space", "scroll_pages(1)", show=False),
+        Binding("home", "scroll_lines(-100000)", show=False),
+        Binding("end", "scroll_lines(100000)", show=False),
+    ]
+
+    def __init__(self, source: PageSource, heard: Watch, theme: Theme, glyphs: Glyphs) -> None:
+        super().__init__(heard, theme, glyphs)
+        self._source = source
+        self._first = 0
+        self._body_height = 1
+
+    def draw_lines(self, width: int, height: int) -> Sequence[Line]:
+        """Header, as much of the page as fits, keys."""
+        scene = self.scene()
+        page = self._source(scene, width)
+        self._body_height = max(height - 2, 1)
+        self._first = min(max(self._first, 0), max(len(page) - self._body_height, 0))
+        body = page[self._first : self._first + self._body_height]
+        empty = make_line([], width)
+        cut = len(page) > self._body_height
+        where = f"{self._first + 1}-{self._first + len(body)} of {len(page)}" if cut else ""
+        lines = [
+            header(scene, width),
+            *body,
+            *[empty] * (self._body_height - len(body)),
+            key_line(PAGE_KEYS, width, where),
+        ]
+        return lines[:height]
+
+    def action_back(self) -> None:
+        """Close the page."""
+        self.dismiss()
+
+    def action_scroll_lines(self, lines: int) -> None:
+        """Move by lines, down when positive."""
+        self._first += lines
+        self.redraw()
+
+    def action_scroll_pages(self, pages: int) -> None:
+        """Move by as much as is in sight, down when positive."""
+        self.action_scroll_lines(pages * max(self._body_height - 1, 1))
+
+    def on_mouse_scroll_up(self) -> None:
+        """The wheel moves by three lines."""
+        self.action_scroll_lines(-3)
+
+    def on_mouse_scroll_down(self) -> None:
+        """The wheel moves by three lines."""
+        self.action_scroll_lines(3)

@@ -1,0 +1,74 @@
+"""What the person at the screen has chosen: a panel, a row, an order, a filter."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+
+Key = int | str | tuple[int, int]
+"""What a row stands for: a GPU's index, an incident's id, a process's PID and GPU."""
+
+
+class Panel(Enum):
+    """The three lists, in the order in which Tab visits them."""
+
+    GPUS = "GPUs"
+    INCIDENTS = "incidents"
+    PROCESSES = "processes"
+
+
+class Sort(Enum):
+    """Orders of the processes, in the order in which ``s`` visits them.
+
+    The value is the title of the column; ``word`` is how the order is called.
+    """
+
+    MEMORY = "MEMORY"
+    SM = "SM%"
+    CPU = "CPU%"
+    HOST_MEMORY = "HOST"
+    TIME = "TIME"
+    GPU = "GPU"
+    USER = "USER"
+    PID = "PID"
+
+    @property
+    def word(self) -> str:
+        """The order's name in a heading: ``by memory``."""
+        return _WORDS[self]
+
+    @property
+    def following(self) -> Sort:
+        """The next order."""
+        orders = list(Sort)
+        return orders[(orders.index(self) + 1) % len(orders)]
+
+
+_WORDS = {
+    Sort.MEMORY: "memory",
+    Sort.SM: "SM %",
+    Sort.CPU: "CPU %",
+    Sort.HOST_MEMORY: "host memory",
+    Sort.TIME: "time",
+    Sort.GPU: "GPU",
+    Sort.USER: "user",
+    Sort.PID: "PID",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """One person's view of the main screen.
+
+    ``panel`` is the chosen list; until one is chosen (``None``) the screen follows what matters.
+    ``cursors`` hold the chosen row of each list, ``offsets`` the first row shown. ``typing`` is
+    true while the filter is being typed.
+    """
+
+    panel: Panel | None = None
+    cursors: Mapping[Panel, Key] = field(default_factory=dict)
+    offsets: Mapping[Panel, int] = field(default_factory=dict)
+    sort: Sort = Sort.MEMORY
+    filter_text: str = ""
+    typing: bool = False

@@ -1,0 +1,1 @@
+"""What Textual shows."""

@@ -1,0 +1,134 @@
+"""A widget that shows lines, and repaints only the cells that changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+
+from rich.color import Color
+from rich.segment import Segment
+from rich.style import Style
+from textual.geometry import Region, Size
+from textual.strip import Strip
+from textual.widget import Widget
+
+from gputui.tui.text import Line, Run, to_ascii, width_of
+from gputui.tui.themes import Look, Theme
+
+_MERGE = 4
+"""Changed spans this close together cost less as one."""
+
+
+class Canvas(Widget):
+    """The whole area of a screen, drawn line by line.
+
+    ``draw`` gives the lines for a width and a height in cells. :meth:`redraw` compares them with
+    those on the screen and asks Textual to repaint the spans that differ, nothing else; a new size
+    draws anew.
+    """
+
+    DEFAULT_CSS = "Canvas { width: 100%; height: 100%; }"
+
+    def __init__(
+        self, draw: Callable[[int, int], Sequence[Line]], theme: Theme, *, ascii_only: bool
+    ) -> None:
+        super().__init__()
+        self._draw = draw
+        self._look = theme.look
+        self._ascii_only = ascii_only
+        self._lines: tuple[Line, ...] = ()
+        self._drawn_size: Size | None = None
+
+    @property
+    def lines(self) -> tuple[Line, ...]:
+        """What is shown."""
+        return self._lines
+
+    def redraw(self) -> None:
+        """Show what is to be shown now."""
+        if self._drawn_size != self.size:
+            self.refresh()
+            return
+        old, self._lines = self._lines, tuple(self._draw(*self.size))
+        dirty = [
+            Region(start, y, end - start, 1)
+            for y, (before, after) in enumerate(zip(old, self._lines, strict=True))
+            if before != after
+            for start, end in changed_spans(before, after)
+        ]
+        if dirty:
+            self.refresh(*dirty)
+
+    def render_line(self, y: int) -> Strip:
+        """One line in the theme's styles."""
+        if self._drawn_size != self.size:
+            self._drawn_size = self.size
+            self._lines = tuple(self._draw(*self.size))
+        if y >= len(self._lines):
+            return Strip.blank(self.size.width)
+        runs, selected = self._lines[y]
+        as_shown = to_ascii if self._ascii_only else str
+        return Strip(
+            [
+                Segment(as_shown(text), _style(self._look(role, selected=selected)))
+                for text, role in runs
+            ]
+        )
+
+
+@lru_cache(maxsize=256)
+def _style(look: Look) -> Style:
+    """A look in Rich's terms, naming only what is on: "not bold" would cost bytes."""
+    return Style(
+        color=None if look.colour is None else Color.from_ansi(look.colour),
+        bgcolor=None if look.ground is None else Color.from_ansi(look.ground),
+        bold=look.bold or None,
+        dim=look.dim or None,
+        reverse=look.reverse or None,
+        underline=look.underline or None,
+    )
+
+
+def changed_spans(old: Line, new: Line) -> list[tuple[int, int]]:
+    """Spans of cells, ``start <= x < end``, outside of which the two lines look the same."""
+    if old.selected != new.selected:
+        return [(0, max(old.width, new.width))]
+    before = dict(_placed(old))
+    spans: list[tuple[int, int]] = []
+    for start, run in _placed(new):
+        was = before.get(start)
+        if was == run:
+            continue
+        end = start + width_of(run.text)
+        if was is not None and was.role is run.role:
+            start, end = _narrowed(was.text, run.text, start, end)
+        if spans and start - spans[-1][1] <= _MERGE:
+            spans[-1] = (spans[-1][0], end)
+        else:
+            spans.append((start, end))
+    return spans
+
+
+def _placed(line: Line) -> list[tuple[int, Run]]:
+    """The runs of a line, each with the cell where it begins."""
+    placed = []
+    x = 0
+    for run in line.runs:
+        placed.append((x, run))
+        x += width_of(run.text)
+    return placed
+
+
+def _narrowed(old: str, new: str, start: int, end: int) -> tuple[int, int]:
+    """The span of a run without the cells at both ends that stay as they are.
+
+    Only where every character takes one cell: then characters and cells are the same.
+    """
+    if not len(old) == len(new) == width_of(old) == width_of(new):
+        return start, end
+    first, last = 0, len(new)
+    while first < last and old[first] == new[first]:
+        first += 1
+    while last > first and old[last - 1] == new[last - 1]:
+        last -= 1
+    return start + first, end - (len(new) - last)
