@@ -1,1 +1,1 @@
-"""Tiers in which a program meets the fake node."""
+"""Where a program runs on a fake node: its own namespaces, or an environment at the least."""

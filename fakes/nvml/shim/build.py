@@ -1,22 +1,123 @@
-"""Compile the fake node's ``libnvidia-ml.so.1``, and find it when it is there."""
+"""Compile the fake node's ``libnvidia-ml.so.1``, and find it when it is there.
+
+A wheel brings the library compiled, beside these sources (``hatch_build.py``). Elsewhere it is
+compiled on first use into the user's cache, under a name made from the sources, so that an edited
+source is never answered by an old library. A built library carries that name too.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import os
+import platform
 import shutil
+import subprocess
+import tempfile
+from functools import cache
+from pathlib import Path
+
+NAME = "_fakenvml.so"
+"""A wheel cannot hold links: the library has a name of its own, and gets NVML's at the node."""
+
+_HERE = Path(__file__).resolve().parent
+_SOURCES = ("fakenvml.c", "pack.c", "deliver.c", "page.c", "wire.c")
+_INCLUDED = ("fakenvml.h", "page.h", "table.inc")
+_FLAGS = (
+    "-std=gnu11",
+    "-O2",
+    "-shared",
+    "-fPIC",
+    "-fvisibility=hidden",
+    "-pthread",
+    "-Wall",
+    "-Wextra",
+    "-Wl,-soname,libnvidia-ml.so.1",
+    # Clients may close the library and open it again; handles live as long as the process.
+    "-Wl,-z,nodelete",
+)
+_MARK = "gputui-fakenvml-sources:"
 
 
-class NoCompilerError(Exception):
-    """There is no C compiler; the message says what was looked for."""
+class LibraryError(Exception):
+    """The library is not there and cannot be made; the message says what to do."""
+
+
+class NoCompilerError(LibraryError):
+    """There is no C compiler."""
+
+
+class CompileError(LibraryError):
+    """The C compiler refused the sources, or could not write its output."""
 
 
 def compiler() -> list[str]:
     """The C compiler's command: ``$CC``, or the first of cc, gcc and clang on the path."""
     named = os.environ.get("CC", "").split()
-    for command in ([named] if named else [["cc"], ["gcc"], ["clang"]]):
+    for command in [named] if named else [["cc"], ["gcc"], ["clang"]]:
         if shutil.which(command[0]):
             return command
+    looked_for = f"{named[0]} (named in CC) was" if named else "cc, gcc and clang were"
     raise NoCompilerError(
-        f"no C compiler: {named[0] + ' (from CC)' if named else 'cc, gcc and clang'} not found. "
-        "Install one (Debian, Ubuntu: apt install gcc), or name it in CC."
+        f"the fake NVML library needs a C compiler, and {looked_for} not found: "
+        "install one (Debian and Ubuntu: apt install gcc), or name it in CC"
     )
+
+
+@cache
+def digest() -> str:
+    """A short name for the sources as they are."""
+    hashed = hashlib.sha256(" ".join(_FLAGS).encode())
+    for name in (*_SOURCES, *_INCLUDED):
+        hashed.update((_HERE / name).read_bytes())
+    return hashed.hexdigest()[:16]
+
+
+def build(into: Path) -> Path:
+    """Compile the library into the directory ``into``, which may not exist yet; its path."""
+    command = compiler()
+    target = into / NAME
+    try:
+        into.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=into) as scratch:
+            built = Path(scratch) / NAME
+            _run([*command, *_FLAGS, f'-DSOURCES="{_MARK}{digest()}"', "-o", str(built)])
+            built.replace(target)
+    except OSError as error:
+        raise CompileError(
+            f"the fake NVML library cannot be written to {into}: {error.strerror or error}; "
+            "XDG_CACHE_HOME names another place"
+        ) from error
+    return target
+
+
+def _run(command: list[str]) -> None:
+    sources = [str(_HERE / name) for name in _SOURCES]
+    done = subprocess.run([*command, *sources, "-ldl"], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        first = (done.stderr or done.stdout).strip().splitlines()[:5]
+        raise CompileError("\n".join([f"{command[0]} refused the fake NVML library:", *first]))
+
+
+def require() -> Path:
+    """The library's path: the one beside the sources, or a compiled one from the cache."""
+    beside = _HERE / NAME
+    if beside.is_file() and f"{_MARK}{digest()}".encode() in beside.read_bytes():
+        return beside
+    cached = cache_directory() / f"fakenvml-{platform.machine()}-{digest()}"
+    if (cached / NAME).is_file():
+        return cached / NAME
+    return build(cached)
+
+
+def library() -> Path | None:
+    """As :func:`require`, or None where there is no library and no way to make one."""
+    try:
+        return require()
+    except LibraryError:
+        return None
+
+
+def cache_directory() -> Path:
+    """Where what is compiled on first use is kept: ``gputui`` in the user's cache."""
+    named = os.environ.get("XDG_CACHE_HOME", "")
+    return (Path(named) if named else Path.home() / ".cache") / "gputui"

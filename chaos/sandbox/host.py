@@ -1,0 +1,174 @@
+"""The simulator's side of a node's processes: starts its first process, and gives it orders."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+from chaos.sandbox.lines import Lines
+from chaos.sandbox.program import own_program
+from chaos.sandbox.rank import Holder, environment
+from fakes.process import ProcessSpec
+
+_FIRST_PID = 4001
+_PATIENCE_S = 20.0
+
+
+class Tier(Enum):
+    """How well a program on a node is contained; the best first."""
+
+    NAMESPACES = "namespaces"
+    ENVIRONMENT = "environment"
+
+
+class RefusedError(Exception):
+    """The kernel refuses what a tier needs. Its text is the reason."""
+
+
+class NodeEndedError(Exception):
+    """The node's first process is gone, and with it every other."""
+
+
+@dataclass(frozen=True, slots=True)
+class Containment:
+    """A tier. ``user`` says that it has a user namespace of its own."""
+
+    tier: Tier
+    user: bool = True
+
+
+class SandboxHost:
+    """Starts and ends the real processes that stand for a node's jobs."""
+
+    def __init__(self, node: str, holder: Holder) -> None:
+        self.node = node
+        self.init_pid = 0
+        self._holder = holder
+        self._next_pid = _FIRST_PID
+        self._jobs: list[str] = []
+        self._exited: list[int] = []
+        self._ended = False
+        self._orders: Lines | None = None
+        self._init: subprocess.Popen[bytes] | None = None
+
+    def start(self, containment: Containment, binds: Sequence[tuple[Path, Path]]) -> None:
+        """Start the node's first process. A :class:`RefusedError` leaves nothing behind."""
+        ours, theirs = socket.socketpair()
+        with theirs:
+            self._init = subprocess.Popen(
+                own_program("chaos.sandbox.init"),
+                stdin=theirs.fileno(),
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                start_new_session=True,
+            )
+        ours.settimeout(_PATIENCE_S)
+        self._orders = Lines(ours)
+        self._orders.send(
+            {
+                "node": self.node,
+                "tier": containment.tier.value,
+                "user": containment.user,
+                "binds": [[str(source), str(target)] for source, target in binds],
+            }
+        )
+        try:
+            self.init_pid = int(self._wait_for("ready", "refused"))
+        except BaseException:
+            self.close()
+            raise
+
+    def spawn(self, spec: ProcessSpec) -> int:
+        """Start a process that stands for a rank; its PID as the node sees it."""
+        if spec.job not in self._jobs:
+            self._jobs.append(spec.job)
+        job_number = self._jobs.index(spec.job)
+        self._send(
+            {
+                "program": str(self._holder.program),
+                "spawn": self._holder.argv(spec.command),
+                "environment": environment(spec, self.node, job_number),
+                "pid": self._next_pid,
+            }
+        )
+        pid = int(self._wait_for("spawned", "failed"))
+        self._next_pid = pid + 1
+        return pid
+
+    def kill(self, pid: int) -> None:
+        """End a process that this host started. One that is gone already is no error."""
+        if not self._ended:
+            self._send({"kill": pid})
+
+    def fileno(self) -> int:
+        """Ready for reading when :meth:`exited` has something to tell."""
+        if self._orders is None:
+            raise NodeEndedError(self.node)
+        return self._orders.fileno()
+
+    @property
+    def ended(self) -> bool:
+        """Whether the node's first process is gone."""
+        return self._ended
+
+    def exited(self) -> tuple[int, ...]:
+        """The processes that ended since the last call, whoever ended them. Call when ready."""
+        if not self._exited and not self._ended:
+            self._receive()
+        pids, self._exited = tuple(self._exited), []
+        return pids
+
+    def release(self) -> None:
+        """Let the node end, without waiting for it."""
+        self._ended = True
+        if self._orders is not None:
+            self._orders.close()
+            self._orders = None
+
+    def close(self) -> None:
+        """End the node: every process in it ends with its first one."""
+        self.release()
+        if self._init is not None:
+            if self._init.stderr is not None:
+                self._init.stderr.close()
+            self._init.wait()
+            self._init = None
+
+    def _send(self, message: dict[str, Any]) -> None:
+        if self._orders is None:
+            raise NodeEndedError(self.node)
+        try:
+            self._orders.send(message)
+        except OSError as error:
+            self._ended = True
+            raise NodeEndedError(self.node) from error
+
+    def _receive(self) -> list[dict[str, Any]]:
+        """Wait for messages; those about exits are noted, the others returned."""
+        messages = self._orders.receive() if self._orders is not None else None
+        if messages is None:
+            self._ended = True
+            return []
+        self._exited += [message["exited"] for message in messages if "exited" in message]
+        return [message for message in messages if "exited" not in message]
+
+    def _wait_for(self, good: str, bad: str) -> Any:
+        while not self._ended:
+            for message in self._receive():
+                if bad in message:
+                    raise RefusedError(message[bad])
+                if good in message:
+                    return message[good]
+        raise NodeEndedError(f"{self.node}: {self._last_words()}")
+
+    def _last_words(self) -> str:
+        """What the first process said when it died."""
+        if self._init is None or self._init.stderr is None:
+            return "its first process is gone"
+        lines = self._init.stderr.read().decode(errors="replace").strip().splitlines()
+        return lines[-1] if lines else "its first process is gone"

@@ -1,0 +1,209 @@
+"""The first process of a fake node: ``python -m chaos.sandbox.init``.
+
+It makes the node's namespaces, puts the node's files over the machine's, starts the processes that
+stand for jobs, and reaps whatever ends. It takes orders as JSON lines on its standard input, a
+socket, and tells what happened the same way:
+
+* first, ``{"node", "tier", "user", "binds": [[source, target]]}``; the answer is ``{"ready": PID}``
+  (as the machine sees it) or ``{"refused": WHY}``;
+* ``{"spawn": WORDS, "program", "environment", "pid"}``: ``{"spawned": PID}``, ``{"failed": WHY}``;
+* ``{"kill": PID}``: no answer;
+* at any time, of a process that it spawned: ``{"exited": PID, "status"}``.
+
+When the socket ends, so does the node: a simulator killed in whatever way leaves no process behind.
+With namespaces the kernel sees to that, for everything in the PID namespace; without them ("tier"
+is "environment") this program ends its own children. It imports little, to start fast.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import socket
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from chaos.sandbox import kernel
+from chaos.sandbox.lines import Lines
+from chaos.sandbox.namespaces import new_namespaces
+
+_GRACE_S = 0.3
+_LAST_PID = "/proc/sys/kernel/ns_last_pid"
+
+
+class Init:
+    """The node's first process at work."""
+
+    def __init__(self, orders: Lines, *, alone: bool) -> None:
+        self._orders = orders
+        self._alone = alone
+        self._children: set[int] = set()
+        self._lifeline, self._held = os.pipe()
+        self._woken, wake = os.pipe()
+        os.set_blocking(self._woken, False)
+        os.set_blocking(wake, False)
+        signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+
+    def serve(self) -> None:
+        """Take orders until there are no more to come, and end the node."""
+        while True:
+            ready, _, _ = select.select([self._orders.fileno(), self._woken], [], [])
+            if self._woken in ready:
+                os.read(self._woken, 4096)
+                self._reap()
+            if self._orders.fileno() in ready:
+                orders = self._orders.receive()
+                if orders is None:
+                    break
+                for order in orders:
+                    self._obey(order)
+        self._end()
+
+    def _obey(self, order: dict[str, Any]) -> None:
+        if "spawn" in order:
+            try:
+                pid = self._spawn(
+                    order["program"], order["spawn"], order["environment"], order["pid"]
+                )
+            except OSError as error:
+                self._orders.send({"failed": str(error)})
+            else:
+                self._orders.send({"spawned": pid})
+        elif order.get("kill") in self._children:
+            os.kill(order["kill"], signal.SIGKILL)
+
+    def _spawn(self, program: str, words: list[str], environment: dict[str, str], pid: int) -> int:
+        """Start ``program`` under the name ``words``, with PID ``pid`` where that can be had."""
+        child = _fork_as(pid if self._alone else 0)
+        if child == 0:
+            try:
+                signal.set_wakeup_fd(-1)
+                for number in (signal.SIGCHLD, signal.SIGPIPE):
+                    signal.signal(number, signal.SIG_DFL)
+                os.setsid()
+                nowhere = os.open(os.devnull, os.O_RDWR)
+                os.dup2(self._lifeline, 0)
+                os.dup2(nowhere, 1)
+                os.dup2(nowhere, 2)
+                os.chdir("/")
+                os.execve(program, words, environment)
+            finally:
+                os._exit(127)
+        self._children.add(child)
+        return child
+
+    def _reap(self) -> None:
+        while True:
+            try:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                return
+            if pid == 0:
+                return
+            if pid in self._children:
+                self._children.discard(pid)
+                self._tell({"exited": pid, "status": os.waitstatus_to_exitcode(status)})
+
+    def _tell(self, message: dict[str, Any]) -> None:
+        with contextlib.suppress(OSError):  # nobody listens: the socket's end is read next
+            self._orders.send(message)
+
+    def _end(self) -> None:
+        """Ask every process of the node to end; whoever stays ends with this one."""
+        if not self._alone:
+            for pid in self._children:
+                os.kill(pid, signal.SIGKILL)
+            return
+        for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGCONT):
+            try:
+                os.kill(-1, number)
+            except ProcessLookupError:
+                return
+        until = time.monotonic() + _GRACE_S
+        while time.monotonic() < until:
+            try:
+                if os.waitpid(-1, os.WNOHANG)[0] == 0:
+                    time.sleep(0.01)
+            except ChildProcessError:
+                return
+
+
+def _fork_as(pid: int) -> int:
+    """Fork, to a PID of choice where the kernel allows that (0: whichever comes)."""
+    before = _set_last_pid(pid - 1) if pid else 0
+    child = os.fork()
+    if child and before:
+        _set_last_pid(before)
+    return child
+
+
+def _set_last_pid(last: int) -> int:
+    """Let the kernel believe that it gave out ``last`` last; what it was, or 0 if it refuses."""
+    try:
+        descriptor = os.open(_LAST_PID, os.O_RDWR)
+    except OSError:
+        return 0
+    try:
+        before = int(os.read(descriptor, 16))
+        os.pwrite(descriptor, str(last).encode(), 0)
+        return before
+    except OSError:
+        return 0
+    finally:
+        os.close(descriptor)
+
+
+def _set_up(node: str, binds: list[list[str]]) -> int:
+    """Make this process's namespaces the node's; its own PID as the machine sees it."""
+    outside = int(Path("/proc/self").readlink().name)
+    kernel.make_mounts_private()
+    kernel.mount_proc()
+    for source, target in binds:
+        kernel.bind(source, target)
+    socket.sethostname(node)
+    return outside
+
+
+def _refuse(orders: Lines, error: OSError) -> int:
+    orders.send({"refused": error.strerror or str(error)})
+    return 1
+
+
+def main() -> int:
+    """Be a node's first process, by the orders on standard input."""
+    orders = Lines(socket.socket(fileno=os.dup(0)))
+    os.dup2(os.open(os.devnull, os.O_RDWR), 0)
+    os.chdir("/")
+    first = orders.receive()
+    if not first:
+        return 0
+    plan = first[0]
+    if plan["tier"] != "namespaces":
+        orders.send({"ready": os.getpid()})
+        Init(orders, alone=False).serve()
+        return 0
+    try:
+        new_namespaces(user=plan["user"])
+        child = os.fork()
+    except OSError as error:
+        return _refuse(orders, error)
+    if child != 0:
+        # The simulator waits for this process; it waits for the first process inside.
+        orders.close()
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) & 0xFF
+    try:
+        pid = _set_up(plan["node"], plan["binds"])
+    except OSError as error:
+        return _refuse(orders, error)
+    orders.send({"ready": pid})
+    Init(orders, alone=True).serve()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
