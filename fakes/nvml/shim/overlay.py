@@ -10,7 +10,8 @@ from fakes.nvml.function import Fit
 
 OLD_PROTOTYPES = """
 nvmlReturn_t DECLDIR nvmlGetBlacklistDeviceCount(unsigned int *deviceCount);
-nvmlReturn_t DECLDIR nvmlGetBlacklistDeviceInfoByIndex(unsigned int index, nvmlExcludedDeviceInfo_t *info);
+nvmlReturn_t DECLDIR nvmlGetBlacklistDeviceInfoByIndex(
+    unsigned int index, nvmlExcludedDeviceInfo_t *info);
 """
 """Names that older libraries export and the header now only renames by a macro."""
 
@@ -26,9 +27,13 @@ BY_HAND = frozenset(
 )
 """What the C library defines itself: it concerns the process that calls, not the node."""
 
-STEADY = frozenset(
-    "nvml" + name
-    for name in """
+
+def _names(stems: str) -> frozenset[str]:
+    return frozenset(f"nvml{stem}" for stem in stems.split())
+
+
+STEADY = _names(
+    """
     SystemGetDriverVersion SystemGetNVMLVersion SystemGetCudaDriverVersion
     SystemGetCudaDriverVersion_v2 SystemGetProcessName SystemGetHicVersion SystemGetDriverBranch
     SystemGetTopologyGpuSet SystemGetConfComputeCapabilities SystemGetConfComputeState
@@ -62,7 +67,7 @@ STEADY = frozenset(
     DeviceGetNvLinkCapability DeviceGetNvLinkRemotePciInfo DeviceGetNvLinkRemotePciInfo_v2
     DeviceGetNvLinkRemoteDeviceType DeviceGetPlatformInfo DeviceGetC2cModeInfoV
     GpmQueryDeviceSupport GpmQueryIfStreamingEnabled
-    """.split()
+    """
 )
 """Readings that only an event changes: a fault, a setter, a process that starts or ends."""
 
