@@ -20,6 +20,7 @@ from collections.abc import Callable
 from gputui.model import NodeSample
 from gputui.recording import CaptureWriter
 from gputui.sources.nvml import NvmlReader
+from gputui.sources.progress import Progress
 
 _SLOW_SHARE = 0.5
 """The part of an interval that slow readings may fill."""
@@ -86,8 +87,6 @@ def _reader(options: argparse.Namespace) -> NvmlReader:
     skip = frozenset(options.skip)
     if options.progress is None:
         return NvmlReader(pynvml, skip=skip)
-    from gputui.sources.progress import Progress
-
     return NvmlReader(pynvml, skip=skip, asking=Progress(options.progress).note)
 
 

@@ -17,11 +17,9 @@ from gputui.sources.driver_trouble import explain, no_gpus
 from gputui.sources.gpu_processes import GpuProcesses
 from gputui.sources.gpu_reader import GpuReader
 from gputui.sources.processes import HostProcess, ProcessTable
+from gputui.sources.progress import DRIVER
 from gputui.sources.readings import Nvml
 from gputui.sources.reasons import UNKNOWN
-
-DRIVER = -1
-"""Stands for the driver as a whole where a GPU's index would."""
 
 
 def _nobody(_: int | None) -> None:

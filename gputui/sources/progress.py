@@ -10,7 +10,8 @@ import mmap
 import os
 import struct
 
-from gputui.sources.nvml import DRIVER
+DRIVER = -1
+"""Stands for the driver as a whole where a GPU's index would."""
 
 _LAYOUT = struct.Struct("<q")
 _IDLE = -2

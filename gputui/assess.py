@@ -1,0 +1,185 @@
+"""From what comes in to what is known: samples and log lines to snapshots.
+
+Pure but for its memory: it reads no clock and no file, so that live, replayed and virtual time give
+the same snapshots. :mod:`gputui.monitor` brings it the world.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, replace
+
+from gputui.incidents.engine import Engine
+from gputui.incidents.roster import Roster, has_readings
+from gputui.incidents.rules import all_rules
+from gputui.incidents.states import state_of
+from gputui.logs.kernel import KernelEvent
+from gputui.model import GpuSample, GpuState, GpuStatus, Incident, NodeSample, Snapshot
+from gputui.sources.progress import DRIVER
+
+_MOST_EARLY_EVENTS = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Silence:
+    """No sample has come for ``waited_s``; ``asked`` is who was being asked, where that is known.
+
+    It is a GPU's index, ``DRIVER`` for a call that concerns all, or None.
+    """
+
+    waited_s: float
+    asked: int | None = None
+
+
+class Assessor:
+    """What is known of one node. ``gpus`` are the indices to show, all of them when empty."""
+
+    def __init__(self, *, interval_s: float, gpus: tuple[int, ...] = ()) -> None:
+        self._engine = Engine(all_rules(), interval_s=interval_s)
+        self._roster = Roster()
+        self._shown = frozenset(gpus)
+        self._node: NodeSample | None = None
+        self._met = False
+        self._early: deque[KernelEvent] = deque(maxlen=_MOST_EARLY_EVENTS)
+        self._since: dict[int, tuple[GpuState, float]] = {}
+
+    def sample(self, sample: NodeSample) -> Snapshot:
+        """A sample came."""
+        if sample.error is not None:
+            # The GPUs are as they were, and that is old; nothing new can be judged.
+            self._engine.pass_time(sample.time_s)
+            self._node = replace(sample, gpus=self._node.gpus if self._node else ())
+            return self._snapshot(self._node, sample.time_s)
+        node = self._roster.identified(sample)
+        if self._early:
+            self._engine.meet(node)
+            while self._early:
+                self._hear(self._early.popleft())
+            node = self._roster.identified(sample)
+        self._engine.sample(node)
+        self._node, self._met = node, True
+        return self._snapshot(node, node.time_s)
+
+    def log(self, event: KernelEvent) -> Snapshot | None:
+        """The kernel said something. None until the GPUs are known; it is kept for then."""
+        if self._node is None or not self._met:
+            self._early.append(event)
+            return None
+        self._hear(event)
+        return self._snapshot(self._node, max(self._node.time_s, event.time_s))
+
+    def silent(self, time_s: float, silence: Silence, host: str = "") -> Snapshot:
+        """No sample came for so long that it has to be said."""
+        self._engine.pass_time(time_s)
+        if self._node is None:
+            nothing = NodeSample(host=host, time_s=time_s, error=_waiting(silence))
+            return self._snapshot(nothing, time_s, silence)
+        return self._snapshot(self._node, time_s, silence)
+
+    def acknowledge(self, incident_id: str) -> bool:
+        """Somebody has seen an incident."""
+        return self._engine.acknowledge(incident_id)
+
+    @property
+    def undecided(self) -> bool:
+        """Whether one more sample may open an incident."""
+        return self._engine.undecided
+
+    def changes(self) -> list[Incident]:
+        """Incidents that changed since the last call."""
+        return self._engine.changes()
+
+    def _hear(self, event: KernelEvent) -> None:
+        self._roster.learn(event)
+        self._engine.log(event)
+
+    # --- the snapshot ---------------------------------------------------------------------------
+
+    def _snapshot(
+        self, node: NodeSample, time_s: float, silence: Silence | None = None
+    ) -> Snapshot:
+        """What is known at ``time_s``; the sample in it keeps the time when it was read."""
+        incidents = tuple(one for one in self._engine.incidents if self._is_shown(one.gpu))
+        gpus, statuses = [], []
+        for gpu in node.gpus:
+            if self._is_shown(gpu.index):
+                shown, status = self._gpu(gpu, node, time_s, silence, incidents)
+                gpus.append(shown)
+                statuses.append(status)
+        processes = tuple(one for one in node.processes if self._is_shown(one.gpu))
+        return Snapshot(
+            sample=replace(node, gpus=tuple(gpus), processes=processes),
+            statuses=tuple(statuses),
+            incidents=incidents,
+            notices=self._out_of_range(node),
+        )
+
+    def _is_shown(self, index: int | None) -> bool:
+        return not self._shown or index is None or index in self._shown
+
+    def _out_of_range(self, node: NodeSample) -> tuple[str, ...]:
+        there = {gpu.index for gpu in node.gpus}
+        missing = sorted(self._shown - there) if there else []
+        if not missing:
+            return ()
+        which = ", ".join(str(index) for index in missing)
+        return (f"GPU {which} is not there: this node has GPUs 0 to {max(there)}.",)
+
+    def _gpu(
+        self,
+        gpu: GpuSample,
+        node: NodeSample,
+        time_s: float,
+        silence: Silence | None,
+        incidents: tuple[Incident, ...],
+    ) -> tuple[GpuSample, GpuStatus]:
+        """One GPU as it is shown: with its last readings if it has none now, and their age."""
+        age_s = 0.0
+        state, reason = state_of(gpu, incidents)
+        if silence is not None:
+            age_s = silence.waited_s
+            if silence.asked == gpu.index:
+                state, reason = _worse(state, reason, GpuState.HUNG, "a call to it does not return")
+            else:
+                state, reason = _worse(state, reason, GpuState.STALE, _waiting(silence))
+        elif node.error is not None:
+            state, reason = _worse(state, reason, GpuState.STALE, node.error.split(". ")[0])
+        if node.error is not None or not has_readings(gpu):
+            last = self._roster.last_readings(gpu)
+            if last is not None:
+                gpu = replace(last.gpu, index=gpu.index, return_code=gpu.return_code)
+                age_s = max(time_s - last.time_s, age_s)
+        since_s = self._state_since(gpu, state, time_s - age_s if silence else time_s, incidents)
+        return gpu, GpuStatus(gpu.index, state, since_s, age_s=age_s, reason=reason)
+
+    def _state_since(
+        self, gpu: GpuSample, state: GpuState, time_s: float, incidents: tuple[Incident, ...]
+    ) -> float:
+        before = self._since.get(gpu.index)
+        if before is None or before[0] is not state:
+            self._since[gpu.index] = (state, time_s)
+        since_s = self._since[gpu.index][1]
+        if state is GpuState.LOST:
+            for incident in incidents:
+                if incident.kind == "GpuLost" and incident.gpu == gpu.index:
+                    since_s = min(since_s, incident.opened_s)
+        return since_s
+
+
+def _worse(
+    state: GpuState, reason: str, other: GpuState, other_reason: str
+) -> tuple[GpuState, str]:
+    """The worse of two states, with its reason; states are declared from worst to best."""
+    order = list(GpuState)
+    if order.index(other) < order.index(state):
+        return other, other_reason
+    return state, reason
+
+
+def _waiting(silence: Silence) -> str:
+    waited = f"no answer for {silence.waited_s:.0f} s"
+    if silence.asked is None:
+        return waited
+    if silence.asked == DRIVER:
+        return f"the driver does not return from a call ({waited})"
+    return f"a call to GPU {silence.asked} does not return ({waited})"

@@ -1,0 +1,26 @@
+"""What to do, in words: one imperative line for each action of the vocabulary."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from gputui.model import Action
+
+ACTION_TEXTS: Mapping[Action, str] = {
+    Action.IGNORE: "nothing to do",
+    Action.RESTART_APP: "restart the application",
+    Action.RESET_GPU: "stop its processes, reset the GPU",
+    Action.RELOAD_DRIVER: "stop all GPU processes, reload the driver",
+    Action.REBOOT_NODE: "drain, reboot the node",
+    Action.POWER_CYCLE: "drain, power-cycle the node",
+    Action.DRAIN_AND_RESET: "drain, reset the GPU",
+    Action.REPLACE_GPU: "drain, have the GPU replaced",
+    Action.CHECK_COOLING: "check cooling",
+    Action.CHECK_POWER: "check power cables and supply",
+    Action.CHECK_LINK: "check the links (nvidia-smi nvlink -s)",
+    Action.CHECK_NETWORK: "check the network",
+    Action.CHECK_STORAGE: "check the storage",
+    Action.CHECK_CONFIG: "check the configuration",
+    Action.FREE_MEMORY: "free GPU memory",
+    Action.CONTACT_SUPPORT: "collect nvidia-bug-report.sh, contact support",
+}

@@ -1,0 +1,352 @@
+"""From findings to incidents: open, count, group, clear and reopen.
+
+Pure: no clock, no input, no output. The same samples and events give the same incidents with the
+same ids, live, replayed or in virtual time. Memory is bounded, whatever comes.
+
+A case is one thing that a rule noticed on one subject (and one key). It opens when the rule's
+finding held long enough, counts what is noticed again, and clears when it has been over for long
+enough. Noticed again soon after, it is the same incident reopened; later, a new one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from gputui.incidents.history import History
+from gputui.incidents.rule import Finding, Over, Rule, Span
+from gputui.logs.kernel import KernelEvent
+from gputui.model import Incident, NodeSample
+
+REOPENS_WITHIN_S = 600.0
+"""Noticed again within this time after it cleared, a thing is the same incident."""
+
+MOST_CASES = 2000
+EVIDENCE_FIRST = 4
+EVIDENCE_LAST = 12
+
+_TOLERANCE = 0.9
+"""The part of a span that must have passed: samples do not come to the millisecond."""
+
+_CaseKey = tuple[str, str, str]
+
+
+@dataclass(slots=True)
+class _Case:
+    """``since_s`` begins the present run of findings, ``looks`` counts them in it."""
+
+    rule: Rule
+    finding: Finding
+    since_s: float
+    last_s: float
+    looks: int = 0
+    absent_s: float | None = None
+    incident: Incident | None = None
+
+    @property
+    def is_open(self) -> bool:
+        return self.incident is not None and self.incident.cleared_s is None
+
+    @property
+    def holds(self) -> Span:
+        return self.finding.holds or self.rule.holds
+
+    @property
+    def clears(self) -> Span:
+        return self.finding.clears or self.rule.clears
+
+
+class Engine:
+    """The incidents of one node. ``interval_s`` is what a span of samples counts in."""
+
+    def __init__(self, rules: Iterable[Rule], *, interval_s: float) -> None:
+        self.past = History()
+        self._rules = tuple(rules)
+        self._interval_s = interval_s
+        self._cases: dict[_CaseKey, _Case] = {}
+        self._changed: dict[str, Incident] = {}
+        self._host = ""
+
+    # --- what comes in --------------------------------------------------------------------------
+
+    def meet(self, sample: NodeSample) -> None:
+        """Learn which GPUs there are, without judging yet: the log may be older than they are."""
+        self._host = sample.host
+        self.past.add_sample(sample)
+
+    def sample(self, sample: NodeSample) -> None:
+        """Look at a sample. A GPU that does not answer has no readings in it, only its code."""
+        self.meet(sample)
+        seen: set[_CaseKey] = set()
+        for rule in self._rules:
+            if rule.on_sample is None:
+                continue
+            for noticed in rule.on_sample(sample, self.past):
+                if isinstance(noticed, Over):
+                    self._over(rule, noticed, sample.time_s)
+                else:
+                    seen.add(self._holding(rule, noticed, sample.time_s))
+        for key, case in list(self._cases.items()):
+            if case.rule.on_sample is not None and key not in seen:
+                self._absent(key, case, sample.time_s)
+        self.pass_time(sample.time_s)
+
+    def log(self, event: KernelEvent) -> None:
+        """Look at an event of the kernel log. It may be older than the last sample."""
+        self.past.add_event(event)
+        for rule in self._rules:
+            if rule.on_log is None:
+                continue
+            for noticed in rule.on_log(event, self.past):
+                if isinstance(noticed, Over):
+                    self._over(rule, noticed, event.time_s)
+                else:
+                    self._happened(rule, noticed, event.time_s)
+        self._link()
+
+    def pass_time(self, time_s: float) -> None:
+        """Clear what has been quiet for long enough, and forget what cleared long ago."""
+        for key, case in list(self._cases.items()):
+            if case.incident is None:
+                continue
+            if case.is_open:
+                quiet_since_s = case.last_s if case.rule.on_log is not None else case.absent_s
+                if quiet_since_s is not None and self._passed(case.clears, quiet_since_s, time_s):
+                    self._clear(case, time_s)
+            elif self._long_over(case, time_s):
+                if case.rule.on_sample is not None and case.absent_s is None:
+                    case.incident = None  # noticed again: to become a new incident
+                else:
+                    del self._cases[key]
+        self._link()
+
+    def acknowledge(self, incident_id: str) -> bool:
+        """Mark an open incident as seen by somebody; False if there is none of this id."""
+        for case in self._cases.values():
+            if case.is_open and case.incident is not None and case.incident.id == incident_id:
+                self._put(case, replace(case.incident, acknowledged=True))
+                return True
+        return False
+
+    # --- what comes out -------------------------------------------------------------------------
+
+    @property
+    def incidents(self) -> tuple[Incident, ...]:
+        """The open ones, worst first, then newest; children follow their parent."""
+        found = [case.incident for case in self._cases.values() if case.is_open and case.incident]
+        found.sort(key=lambda incident: (-incident.severity, -incident.opened_s, incident.id))
+        below: dict[str | None, list[Incident]] = {}
+        for incident in found:
+            below.setdefault(incident.parent, []).append(incident)
+        ordered: list[Incident] = []
+        waiting = below.pop(None, [])[::-1]
+        while waiting:
+            incident = waiting.pop()
+            ordered.append(incident)
+            waiting += below.pop(incident.id, [])[::-1]
+        return tuple(ordered)
+
+    @property
+    def undecided(self) -> bool:
+        """Whether something is noticed that has not yet held for long enough to be an incident."""
+        return any(
+            case.rule.on_sample is not None and case.absent_s is None and not case.is_open
+            for case in self._cases.values()
+        )
+
+    def changes(self) -> list[Incident]:
+        """The incidents that opened, changed or cleared since the last call, each as it is now."""
+        changed = list(self._changed.values())
+        self._changed.clear()
+        return changed
+
+    # --- the life of a case ---------------------------------------------------------------------
+
+    def _case(self, rule: Rule, finding: Finding, time_s: float) -> tuple[_CaseKey, _Case]:
+        key = (rule.kind, finding.subject.name, finding.key)
+        case = self._cases.get(key)
+        if case is None:
+            if len(self._cases) >= MOST_CASES:
+                self._make_room()
+            case = self._cases[key] = _Case(rule, finding, since_s=time_s, last_s=time_s)
+        elif self._long_over(case, time_s):
+            case.incident = None
+        case.finding = finding
+        return key, case
+
+    @staticmethod
+    def _long_over(case: _Case, time_s: float) -> bool:
+        cleared_s = case.incident.cleared_s if case.incident else None
+        return cleared_s is not None and time_s - cleared_s > REOPENS_WITHIN_S
+
+    def _holding(self, rule: Rule, finding: Finding, time_s: float) -> _CaseKey:
+        """A finding of a sample: so it is now."""
+        key, case = self._case(rule, finding, time_s)
+        if case.absent_s is not None and not case.is_open:
+            case.since_s, case.looks = time_s, 0
+        case.absent_s = None
+        case.last_s = time_s
+        case.looks += 1
+        if case.is_open:
+            self._update(case, finding.evidence, count=0)
+        elif self._held(case, time_s):
+            self._open(case)
+        return key
+
+    def _held(self, case: _Case, time_s: float) -> bool:
+        if case.holds.samples > 1 and case.looks < 2:
+            return False
+        return self._passed(case.holds, case.since_s, time_s)
+
+    def _passed(self, span: Span, since_s: float, time_s: float) -> bool:
+        return time_s - since_s >= span.in_seconds(self._interval_s) * _TOLERANCE
+
+    def _happened(self, rule: Rule, finding: Finding, time_s: float) -> None:
+        """A finding of the log: it happened once."""
+        _, case = self._case(rule, finding, time_s)
+        if case.is_open:
+            case.last_s = max(case.last_s, time_s)
+            self._update(case, finding.evidence, count=1, at_s=time_s)
+        else:
+            case.since_s = case.last_s = time_s
+            self._open(case)
+
+    def _absent(self, key: _CaseKey, case: _Case, time_s: float) -> None:
+        """A sample without the finding."""
+        if case.incident is None:
+            del self._cases[key]
+        elif case.absent_s is None:
+            case.absent_s = time_s
+
+    def _over(self, rule: Rule, over: Over, time_s: float) -> None:
+        for (kind, subject, _), case in self._cases.items():
+            if kind == rule.kind and subject == over.subject.name and case.is_open:
+                self._clear(case, time_s)
+
+    def _make_room(self) -> None:
+        """Forget the case that matters least: cleared before open, mild before grave, old first."""
+
+        def matters(key: _CaseKey) -> tuple[bool, int, float]:
+            case = self._cases[key]
+            return case.is_open, case.finding.severity or case.rule.severity, case.last_s
+
+        least = min(self._cases, key=matters)
+        case = self._cases[least]
+        if case.is_open:
+            self._clear(case, case.last_s)
+        del self._cases[least]
+
+    # --- the incident of a case -----------------------------------------------------------------
+
+    def _open(self, case: _Case) -> None:
+        finding, rule = case.finding, case.rule
+        before = case.incident
+        if before is not None:
+            again = replace(before, cleared_s=None, acknowledged=False, count=before.count + 1)
+            self._put(case, again)
+            self._update(case, finding.evidence, count=0)
+            return
+        opened_s = case.since_s
+        if finding.since_s is not None:
+            opened_s = min(opened_s, finding.since_s)
+        gpu = finding.subject.gpu
+        whom = finding.subject.name if gpu is None else f"gpu{gpu}"
+        kind = f"{rule.kind}-{finding.key}" if finding.key else rule.kind
+        incident = Incident(
+            id=f"{self._host}/{whom}/{kind}/{opened_s:.0f}",
+            kind=rule.kind,
+            subject=finding.subject.name,
+            host=self._host,
+            severity=rule.severity if finding.severity is None else finding.severity,
+            opened_s=opened_s,
+            cause=finding.cause,
+            cause_text=finding.cause_text,
+            action=finding.action,
+            action_text=finding.action_text,
+            gpu=gpu,
+            evidence=bounded_evidence((), finding.evidence),
+        )
+        self._put(case, incident)
+
+    def _update(
+        self, case: _Case, evidence: tuple[str, ...], *, count: int, at_s: float | None = None
+    ) -> None:
+        before, finding = case.incident, case.finding
+        if before is None:
+            return
+        opened_s = before.opened_s
+        for earlier_s in (at_s, finding.since_s):
+            if earlier_s is not None:
+                opened_s = min(opened_s, earlier_s)
+        severity = case.rule.severity if finding.severity is None else finding.severity
+        after = replace(
+            before,
+            severity=severity,
+            opened_s=opened_s,
+            count=before.count + count,
+            cause=finding.cause,
+            cause_text=finding.cause_text,
+            action=finding.action,
+            action_text=finding.action_text,
+            gpu=before.gpu if finding.subject.gpu is None else finding.subject.gpu,
+            evidence=bounded_evidence(before.evidence, evidence),
+        )
+        # New words and readings alone are no change worth telling: they would come every second.
+        told = replace(
+            after,
+            cause_text=before.cause_text,
+            action_text=before.action_text,
+            evidence=before.evidence,
+        )
+        if told == before:
+            case.incident = after
+        else:
+            self._put(case, after)
+
+    def _clear(self, case: _Case, time_s: float) -> None:
+        if case.incident is None or not case.is_open:
+            return
+        cleared_s = max(time_s, case.incident.opened_s)
+        self._put(case, replace(case.incident, cleared_s=cleared_s, parent=None, children=()))
+        for child in self._cases.values():
+            if child.is_open and child.incident and child.incident.parent == case.incident.id:
+                self._clear(child, time_s)
+
+    def _put(self, case: _Case, incident: Incident) -> None:
+        case.incident = incident
+        self._changed[incident.id] = incident
+
+    def _link(self) -> None:
+        """Hang what an open incident explains under it."""
+        open_cases = [case for case in self._cases.values() if case.is_open]
+        causes = {
+            (case.rule.kind, case.finding.subject.name): case.incident.id
+            for case in open_cases
+            if case.incident is not None
+        }
+        children: dict[str, list[str]] = {}
+        for case in open_cases:
+            incident = case.incident
+            if incident is None:
+                continue
+            found = (causes.get((kind, incident.subject)) for kind in case.finding.under)
+            parent = next((cause for cause in found if cause), None)
+            if parent is not None:
+                children.setdefault(parent, []).append(incident.id)
+            if parent != incident.parent:
+                self._put(case, replace(incident, parent=parent))
+        for case in open_cases:
+            incident = case.incident
+            if incident is None:
+                continue
+            under = tuple(sorted(children.get(incident.id, ())))
+            if under != incident.children:
+                self._put(case, replace(incident, children=under))
+
+
+def bounded_evidence(before: tuple[str, ...], new: tuple[str, ...]) -> tuple[str, ...]:
+    """The first pieces of evidence and the last ones, oldest first, each once."""
+    joined = [*before, *(piece for piece in dict.fromkeys(new) if piece not in before)]
+    if len(joined) <= EVIDENCE_FIRST + EVIDENCE_LAST:
+        return tuple(joined)
+    return (*joined[:EVIDENCE_FIRST], *joined[-EVIDENCE_LAST:])

@@ -1,0 +1,136 @@
+"""What a rule is: readings or log lines in, findings out. One rule a file, in ``rules/``.
+
+::
+
+    @rule(kind="GpuPowerBrake", severity=CRITICAL, holds=samples(3), clears=after(minutes=10))
+    def power_brake(now: NodeSample, past: History) -> Iterator[Finding]:
+        \"\"\"A GPU's power brake is on. One is its cable; all at once is the rack.\"\"\"
+        for gpu in now.gpus:
+            if (gpu.clock_reasons or 0) & ClockReasons.HW_POWER_BRAKE_SLOWDOWN:
+                yield Finding(Subject.of_gpu(gpu), cause="supply", ...)
+
+A rule of samples yields what is so now, at every sample for as long as it is; the engine opens an
+incident when that held long enough, and clears it when it has been over for long enough. A rule of
+the log (:func:`log_rule`) yields once for each line that means something; each opens at once or
+counts. Rules are pure: no clock, no input, no memory of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from gputui.incidents.history import History
+from gputui.logs.kernel import KernelEvent
+from gputui.model import Action, GpuSample, NodeSample, Severity
+
+INFO = Severity.INFO
+WARNING = Severity.WARNING
+CRITICAL = Severity.CRITICAL
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A length of time: seconds, or so many samples in a row at whatever interval they come."""
+
+    seconds: float = 0.0
+    samples: int = 1
+
+    def in_seconds(self, interval_s: float) -> float:
+        """The time from the first to the last of it."""
+        return self.seconds + (self.samples - 1) * interval_s
+
+
+def samples(count: int) -> Span:
+    """So many samples in a row."""
+    return Span(samples=count)
+
+
+def after(*, seconds: float = 0.0, minutes: float = 0.0, hours: float = 0.0) -> Span:
+    """So much time."""
+    return Span(seconds=seconds + 60 * minutes + 3600 * hours)
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """With whom something is wrong. ``name`` is ``gpu:UUID``, ``node:NAME`` ...; see the model."""
+
+    name: str
+    gpu: int | None = None
+
+    @classmethod
+    def of_gpu(cls, gpu: GpuSample) -> Subject:
+        """A GPU: by its UUID, or by what else is known of it."""
+        return cls(f"gpu:{gpu.uuid or gpu.bus_id or gpu.index}", gpu.index)
+
+    @classmethod
+    def of_bus(cls, bus_id: str) -> Subject:
+        """A GPU that only the log knows, by its PCI address."""
+        return cls(f"gpu:{bus_id}")
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something a rule noticed.
+
+    ``key`` tells several incidents of one kind on one subject apart (the Xid's code). ``under`` are
+    kinds that, open on the same subject, are its cause. ``since_s`` is when it began, where the
+    rule knows better than the engine. ``severity``, ``holds``, ``clears`` override the rule's.
+    """
+
+    subject: Subject
+    cause: str
+    cause_text: str
+    action: Action
+    action_text: str
+    evidence: tuple[str, ...] = ()
+    key: str = ""
+    under: tuple[str, ...] = ()
+    since_s: float | None = None
+    severity: Severity | None = None
+    holds: Span | None = None
+    clears: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Over:
+    """What a rule noticed earlier on a subject is over, whatever its key."""
+
+    subject: Subject
+
+
+Noticed = Finding | Over
+SampleLook = Callable[[NodeSample, History], Iterable[Noticed]]
+LogLook = Callable[[KernelEvent, History], Iterable[Noticed]]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A rule, as the decorators make it. One of ``on_sample`` and ``on_log`` is there."""
+
+    kind: str
+    severity: Severity
+    holds: Span
+    clears: Span
+    on_sample: SampleLook | None = None
+    on_log: LogLook | None = None
+
+
+def rule(
+    *, kind: str, severity: Severity, holds: Span, clears: Span
+) -> Callable[[SampleLook], Rule]:
+    """Make a function of ``(now, past)`` a rule that looks at every sample."""
+
+    def make(look: SampleLook) -> Rule:
+        return Rule(kind, severity, holds, clears, on_sample=look)
+
+    return make
+
+
+def log_rule(*, kind: str, severity: Severity, clears: Span) -> Callable[[LogLook], Rule]:
+    """Make a function of ``(event, past)`` a rule that looks at every event of the kernel log."""
+
+    def make(look: LogLook) -> Rule:
+        return Rule(kind, severity, samples(1), clears, on_log=look)
+
+    return make
