@@ -42,6 +42,8 @@ class Assessor:
         self._met = False
         self._early: deque[KernelEvent] = deque(maxlen=_MOST_EARLY_EVENTS)
         self._since: dict[int, tuple[GpuState, float]] = {}
+        self._time_s = 0.0
+        self._silence: Silence | None = None
 
     def sample(self, sample: NodeSample) -> Snapshot:
         """A sample came."""
@@ -76,6 +78,12 @@ class Assessor:
             return self._snapshot(nothing, time_s, silence)
         return self._snapshot(self._node, time_s, silence)
 
+    def refreshed(self) -> Snapshot | None:
+        """The last snapshot with what was acknowledged since; None before the first sample."""
+        if self._node is None:
+            return None
+        return self._snapshot(self._node, self._time_s, self._silence)
+
     def acknowledge(self, incident_id: str) -> bool:
         """Somebody has seen an incident."""
         return self._engine.acknowledge(incident_id)
@@ -99,6 +107,7 @@ class Assessor:
         self, node: NodeSample, time_s: float, silence: Silence | None = None
     ) -> Snapshot:
         """What is known at ``time_s``; the sample in it keeps the time when it was read."""
+        self._time_s, self._silence = time_s, silence
         incidents = tuple(one for one in self._engine.incidents if self._is_shown(one.gpu))
         gpus, statuses = [], []
         for gpu in node.gpus:

@@ -37,6 +37,11 @@ class LineBuffer:
         self.dropped += len(lines) - len(kept)
         return kept
 
+    def rest(self) -> bytes:
+        """Return the half line, when nothing will complete it any more."""
+        half, self._half = self._half, b""
+        return half
+
     def clear(self) -> None:
         """Forget the half line: what follows is another file."""
         self._half = b""

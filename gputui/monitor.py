@@ -15,11 +15,35 @@ quick, and never touch the screen itself: hand the snapshot over to the screen's
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+import contextlib
+import os
+import select
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from gputui.model import Snapshot
+from gputui.assess import Assessor, Silence
+from gputui.logs.find import AUTO, ENVIRONMENT, NONE, KernelLog, open_kernel_log
+from gputui.logs.kernel import BOOT, KernelEvent, KernelParser
+from gputui.model import Incident, LogLine, NodeSample, Snapshot
+from gputui.recording import CaptureWriter, LogRecord, Record, SampleRecord, StartRecord
+from gputui.sources.open import open_source
+from gputui.sources.source import Source, SourceError
+
+__all__ = ["Monitor", "MonitorOptions", "SourceError"]
+
+_LOG_EVERY_S = 0.25
+"""How often a kernel log that is a file is looked at."""
+
+_TICK_S = 1.0
+_PATIENCE_S = 3.0
+_PATIENCE_INTERVALS = 3
+_JOIN_S = 0.3
+_AFTER_FAULT_S = 0.1
+_READ_BACK_S = 86_400.0
+_URGENT = frozenset({"xid", "gpu_lost"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,25 +57,302 @@ class MonitorOptions:
 
     source: str = "local"
     interval_s: float = 1.0
-    kernel_log: str = "auto"
+    kernel_log: str = AUTO
     gpus: tuple[int, ...] = ()
     record: Path | None = None
 
 
 class Monitor:
-    """Watches one node and tells what it knows, snapshot by snapshot."""
+    """Watches one node and tells what it knows, snapshot by snapshot.
 
-    def __init__(self, options: MonitorOptions) -> None:
+    ``captures`` receive everything in the capture format, as ``--record`` does.
+    """
+
+    def __init__(self, options: MonitorOptions, captures: Sequence[CaptureWriter] = ()) -> None:
         self.options = options
+        self.ended = threading.Event()
+        """Set when nothing more will come: the source is at its end, or nobody reads a capture."""
+        self._captures = list(captures)
+        self._assessor = Assessor(interval_s=options.interval_s, gpus=options.gpus)
+        self._lock = threading.Lock()
+        self._parser = KernelParser(_boot_s())
+        self._log = KernelLog()
+        self._source: Source | None = None
+        self._thread: threading.Thread | None = None
+        self._stopping = False
+        self._wake_r, self._wake_w = os.pipe()
+        self._on_snapshot: Callable[[Snapshot], None] = _nobody
+        self._waiting: list[Record] = []
+        self._host = os.uname().nodename
+        self._fault = ""
+        self._sample_time_s: float | None = None
+        self._sampled_s = 0.0
+        self._ticked_s = 0.0
+
+    # --- for whoever uses it --------------------------------------------------------------------
 
     def launch(self) -> None:
-        """Start the source without listening to it yet. Calling it twice does nothing."""
-        raise NotImplementedError
+        """Start the source without listening to it yet. Calling it twice does nothing.
+
+        Raises :class:`SourceError` when the source or the file to record into cannot be opened.
+        """
+        if self._source is not None:
+            return
+        self._source = open_source(self.options.source, self.options.interval_s)
+        self._sampled_s = time.monotonic()
+        if self.options.record is not None:
+            try:
+                file = self.options.record.open("w", encoding="utf-8")
+            except OSError as error:
+                raise SourceError(
+                    f"cannot record into {self.options.record}: {error.strerror}"
+                ) from None
+            self._captures.append(CaptureWriter(file))
+        if self._source.is_here:
+            self._capture(lambda capture: capture.start(self._host, time.time()))
+
+    def wait_for_first(self, timeout_s: float) -> NodeSample | None:
+        """Return the first sample, before ``start``; None if none comes in time.
+
+        It is delivered all the same once the monitor is started.
+        """
+        self.launch()
+        source = self._launched()
+        until_s = time.monotonic() + timeout_s
+        while (left_s := until_s - time.monotonic()) > 0 and not source.ended:
+            self._waiting += source.read(time.monotonic())
+            for record in self._waiting:
+                if isinstance(record, SampleRecord):
+                    return record.sample
+            self._wait(source, min(left_s, 0.1))
+        return None
 
     def start(self, on_snapshot: Callable[[Snapshot], None]) -> None:
         """Begin to deliver snapshots from a daemon thread; launches the source if need be."""
-        raise NotImplementedError
+        self.launch()
+        self._on_snapshot = on_snapshot
+        self._thread = threading.Thread(target=self._run, name="monitor", daemon=True)
+        self._thread.start()
 
     def stop(self) -> None:
         """End the thread and the sampler, within half a second. Calling it twice does nothing."""
-        raise NotImplementedError
+        self._stopping = True
+        self._wake()
+        if self._thread is not None and self._thread is not threading.current_thread():
+            self._thread.join(_JOIN_S)
+        source, self._source = self._source, None
+        if source is not None:
+            source.close()
+        if self._log.tail is not None:
+            self._log.tail.close()
+        self.ended.set()
+        if self._thread is None or not self._thread.is_alive():
+            self._close_wake()
+
+    def acknowledge(self, incident_id: str) -> bool:
+        """Mark an open incident as seen; False if it is no longer open."""
+        with self._lock:
+            found = self._assessor.acknowledge(incident_id)
+        self._wake()
+        return found
+
+    @property
+    def undecided(self) -> bool:
+        """Whether one more sample may open an incident that is only suspected now."""
+        with self._lock:
+            return self._assessor.undecided
+
+    @property
+    def finite(self) -> bool:
+        """Whether the source comes to its end by itself, so that its last word is what counts."""
+        return self._source is not None and self._source.finite
+
+    # --- the loop -------------------------------------------------------------------------------
+
+    def _run(self) -> None:
+        try:
+            self._open_log()
+            while not self._stopping:
+                try:
+                    self._step()
+                except BrokenPipeError:
+                    break
+                except Exception as error:
+                    # A fault of our own is told on the screen, rather than freezing what it shows.
+                    self._fault = f"The monitor failed: {type(error).__name__}: {error}."
+                    time.sleep(_AFTER_FAULT_S)
+        finally:
+            self.ended.set()
+
+    def _step(self) -> None:
+        source = self._launched()
+        records = [*self._waiting, *source.read(time.monotonic())]
+        self._waiting.clear()
+        for record in records:
+            self._take(record)
+        self._follow_log()
+        if source.ended:
+            self.ended.set()
+        self._tick_if_silent(source)
+        self._wait(source, self._patience_s(source))
+
+    def _wake(self) -> None:
+        if self._wake_w >= 0:
+            os.write(self._wake_w, b"x")
+
+    def _close_wake(self) -> None:
+        if self._wake_w >= 0:
+            os.close(self._wake_r)
+            os.close(self._wake_w)
+            self._wake_r = self._wake_w = -1
+
+    def _launched(self) -> Source:
+        if self._source is None:
+            raise BrokenPipeError("the monitor was stopped")
+        return self._source
+
+    def _wait(self, source: Source, seconds: float) -> None:
+        """Wait for the source, for being woken, or for the time to pass."""
+        poll = select.poll()
+        poll.register(self._wake_r, select.POLLIN)
+        descriptor = source.descriptor()
+        if descriptor is not None:
+            poll.register(descriptor, select.POLLIN)
+        ready = poll.poll(max(seconds, 0.0) * 1000)
+        if any(number == self._wake_r for number, _ in ready):
+            os.read(self._wake_r, 4096)
+            with self._lock:
+                snapshot = self._assessor.refreshed()
+            if snapshot is not None and not self._stopping:
+                self._tell(snapshot)
+
+    def _patience_s(self, source: Source) -> float:
+        """How long to sleep if nothing comes."""
+        now_s = time.monotonic()
+        waits = [self._overdue_s(now_s) or _TICK_S]
+        if self._log.tail is not None:
+            waits.append(_LOG_EVERY_S)
+        due_s = source.due_s(now_s)
+        if due_s is not None:
+            waits.append(due_s)
+        return min(waits)
+
+    # --- what comes in --------------------------------------------------------------------------
+
+    def _take(self, record: Record) -> None:
+        if isinstance(record, SampleRecord):
+            self._sampled_s = time.monotonic()
+            self._sample_time_s = record.sample.time_s
+            with self._lock:
+                snapshot = self._assessor.sample(record.sample)
+            self._capture(lambda capture: capture.sample(snapshot.sample, snapshot.statuses))
+            self._tell(snapshot)
+        elif isinstance(record, LogRecord):
+            self._hear(record.line.text, record.line.time_s, live=True)
+        elif isinstance(record, StartRecord):
+            self._host = record.host
+            if not self._launched().is_here:
+                self._capture(lambda capture: capture.start(record.host, record.epoch_s))
+
+    def _open_log(self) -> None:
+        """Open this machine's kernel log, and read it back; a log elsewhere comes by the stream."""
+        choice = self.options.kernel_log
+        if choice == AUTO and not self._launched().is_here and ENVIRONMENT not in os.environ:
+            choice = NONE
+        self._log = open_kernel_log(choice)
+        if self._log.tail is None:
+            return
+        now_s = time.time()
+        lines = self._log.tail.read_back()
+        boots = [position for position, line in enumerate(lines) if BOOT.search(line)]
+        oldest_s = max(now_s - _READ_BACK_S, _boot_s() or 0.0)
+        for line in lines[boots[-1] if boots else 0 :]:
+            self._hear(line, now_s, live=False, oldest_s=oldest_s)
+
+    def _follow_log(self) -> None:
+        if self._log.tail is not None:
+            for line in self._log.tail.read():
+                self._hear(line, self._now_s(), live=True)
+
+    def _hear(self, line: str, time_s: float, *, live: bool, oldest_s: float = 0.0) -> None:
+        event = self._parser.parse(line, time_s, live=live)
+        if event is None or event.time_s < oldest_s:
+            return
+        told = LogLine(event.time_s, "kernel", line)
+        self._capture(lambda capture: capture.log(told, self._host))
+        with self._lock:
+            snapshot = self._assessor.log(event)
+        if live:
+            self._hurry(event)
+            if snapshot is not None:
+                self._tell(snapshot)
+
+    def _hurry(self, event: KernelEvent) -> None:
+        """Read the GPUs at once: what the kernel just said should show in their readings."""
+        if event.kind in _URGENT and self._source is not None:
+            self._source.poke()
+
+    # --- what goes out --------------------------------------------------------------------------
+
+    def _tell(self, snapshot: Snapshot) -> None:
+        now_s = self._now_s()
+        with self._lock:
+            changes = self._assessor.changes()
+        if changes:
+            self._capture(lambda capture: _write_all(capture, changes, now_s))
+        source_notice = self._source.notice if self._source else ""
+        notices = [text for text in (self._log.notice, source_notice, self._fault) if text]
+        self._on_snapshot(replace(snapshot, notices=(*snapshot.notices, *notices)))
+
+    def _capture(self, write: Callable[[CaptureWriter], None]) -> None:
+        """Write to every capture. One that cannot be written to any more is given up, in words.
+
+        A broken pipe ends the monitor instead: whoever read it has gone.
+        """
+        for capture in list(self._captures):
+            try:
+                write(capture)
+            except BrokenPipeError:
+                raise
+            except OSError as error:
+                self._captures.remove(capture)
+                self._fault = f"Recording stopped: {error.strerror}."
+
+    def _tick_if_silent(self, source: Source) -> None:
+        now_s = time.monotonic()
+        if self._overdue_s(now_s) > 0 or now_s - self._ticked_s < _TICK_S:
+            return
+        self._ticked_s = now_s
+        silence = Silence(now_s - self._sampled_s, source.asked)
+        with self._lock:
+            snapshot = self._assessor.silent(self._now_s(), silence, self._host)
+        self._tell(snapshot)
+
+    def _overdue_s(self, monotonic_s: float) -> float:
+        """In how many seconds the next sample is so late that it has to be said."""
+        patience_s = max(_PATIENCE_S, _PATIENCE_INTERVALS * self.options.interval_s)
+        return max(self._sampled_s + patience_s - monotonic_s, 0.0)
+
+    def _now_s(self) -> float:
+        """The time at the source: that of the last sample, and what has passed since."""
+        if self._sample_time_s is None:
+            return time.time()
+        return self._sample_time_s + time.monotonic() - self._sampled_s
+
+
+def _nobody(_: Snapshot) -> None:
+    """Nobody listens."""
+
+
+def _write_all(capture: CaptureWriter, incidents: list[Incident], time_s: float) -> None:
+    for incident in incidents:
+        capture.incident(incident, time_s)
+
+
+def _boot_s() -> float | None:
+    """When this machine was started (Unix time)."""
+    with contextlib.suppress(OSError, ValueError):
+        for line in Path("/proc/stat").read_text(encoding="ascii").splitlines():
+            if line.startswith("btime "):
+                return float(line.split()[1])
+    return None

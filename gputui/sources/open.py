@@ -1,0 +1,27 @@
+"""Which source ``--source`` names."""
+
+from __future__ import annotations
+
+from gputui.sources.source import Source, SourceError
+
+EXPECTED = "local, stream=PATH or replay=FILE"
+
+
+def open_source(text: str, interval_s: float) -> Source:
+    """Open a source; raises :class:`SourceError` with what was found and what was expected."""
+    kind, equals, path = text.partition("=")
+    if text == "local":
+        from gputui.sources.child import ChildSource
+
+        return ChildSource(interval_s)
+    if kind in ("stream", "replay") and equals:
+        if not path:
+            raise SourceError(f"--source {kind}= names no file; expected {EXPECTED}")
+        if kind == "stream":
+            from gputui.sources.stream import StreamSource
+
+            return StreamSource(path)
+        from gputui.sources.replay import ReplaySource
+
+        return ReplaySource(path)
+    raise SourceError(f'no source "{text}"; expected {EXPECTED}')

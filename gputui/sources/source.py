@@ -1,0 +1,121 @@
+"""What a source is to the monitor: a stream of records that never makes it wait."""
+
+from __future__ import annotations
+
+import os
+import stat
+from typing import Protocol
+
+from gputui.lines import LineBuffer
+from gputui.recording import CaptureReader, Record, RecordingError
+
+LINE_BYTES = 16 << 20
+"""The longest line that is read: far more than a sample of a full node."""
+
+_CHUNK_BYTES = 1 << 18
+
+
+class SourceError(Exception):
+    """A source that cannot be opened: what was asked for, and why it cannot be had."""
+
+
+class Source(Protocol):
+    """Where records come from."""
+
+    @property
+    def is_here(self) -> bool:
+        """Whether it is this machine, now."""
+
+    @property
+    def finite(self) -> bool:
+        """Whether it comes to its end by itself, so that how it ends is what counts."""
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing more will come."""
+
+    @property
+    def notice(self) -> str:
+        """One line about the source for people; empty when all is well."""
+
+    @property
+    def asked(self) -> int | None:
+        """Whom a local sampler is asking just now: a GPU's index, ``DRIVER``, or None."""
+
+    def descriptor(self) -> int | None:
+        """What to wait on for reading; None while there is nothing to wait on."""
+
+    def due_s(self, monotonic_s: float) -> float | None:
+        """In how many seconds to read although the descriptor is silent; None for never."""
+
+    def read(self, monotonic_s: float) -> list[Record]:
+        """Return what has come. Never blocks."""
+
+    def poke(self) -> None:
+        """Ask for a sample at once, where the source can be asked."""
+
+    def close(self) -> None:
+        """Let go of it, without waiting for anybody."""
+
+
+class RecordStream:
+    """Bytes from a descriptor, as records; what is not in the format is counted and passed over."""
+
+    def __init__(self, name: str) -> None:
+        self.ended = False
+        self.notice = ""
+        self._name = name
+        self._lines = LineBuffer(LINE_BYTES)
+        self._reader = CaptureReader(name)
+
+    def read(self, descriptor: int) -> list[Record]:
+        """Return the records that have come."""
+        try:
+            data = os.read(descriptor, _CHUNK_BYTES)
+        except BlockingIOError:
+            return []
+        except OSError as error:
+            self.notice = f"{self._name}: {error.strerror}"
+            data = b""
+        if not data:
+            self.ended = True
+            return self.records([self._lines.rest()]) if self._lines.pending else []
+        return self.records(self._lines.feed(data))
+
+    def records(self, lines: list[bytes]) -> list[Record]:
+        """Return the records on whole lines."""
+        records = []
+        for line in lines:
+            try:
+                record = self._reader.read(line)
+            except RecordingError as error:
+                self.notice = str(error)
+            else:
+                if record is not None:
+                    records.append(record)
+        return records
+
+
+def open_for_reading(path: str) -> int:
+    """Open a file, a FIFO or ``/dev/fd/N`` so that reading never blocks.
+
+    An inherited descriptor is used as it is: a socket cannot be opened by name.
+    """
+    folder, _, number = path.rpartition("/")
+    try:
+        if folder == "/dev/fd" and number.isdecimal():
+            descriptor = os.dup(int(number))
+            os.set_blocking(descriptor, False)
+        else:
+            descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        if stat.S_ISDIR(os.fstat(descriptor).st_mode):
+            os.close(descriptor)
+            raise SourceError(f"{path} is a directory; expected a stream or a recording")
+    except OSError as error:
+        raise SourceError(f"cannot read {path}: {error.strerror}") from None
+    return descriptor
+
+
+def is_regular(descriptor: int) -> bool:
+    """Whether a descriptor is a plain file, which has an end."""
+    return stat.S_ISREG(os.fstat(descriptor).st_mode)

@@ -1,0 +1,59 @@
+"""A stream in the capture format that somebody else writes: a FIFO, a file or a descriptor."""
+
+from __future__ import annotations
+
+import os
+
+from gputui.recording import Record
+from gputui.sources.source import RecordStream, is_regular, open_for_reading
+
+
+class StreamSource:
+    """``--source stream=PATH``: reads whatever comes, as it comes, to its end."""
+
+    is_here = False
+
+    def __init__(self, path: str) -> None:
+        self._descriptor: int | None = open_for_reading(path)
+        self.finite = is_regular(self._descriptor)
+        self._stream = RecordStream(path)
+
+    @property
+    def asked(self) -> int | None:
+        """Unknown: the sampler is somewhere else."""
+        return None
+
+    @property
+    def ended(self) -> bool:
+        """Whether the writer has closed the stream."""
+        return self._stream.ended
+
+    @property
+    def notice(self) -> str:
+        """What is wrong with the stream, if anything is."""
+        if self._stream.ended and not self.finite:
+            return self._stream.notice or "The stream of readings has ended."
+        return self._stream.notice
+
+    def descriptor(self) -> int | None:
+        """The stream, until it ended."""
+        return None if self.ended else self._descriptor
+
+    def due_s(self, monotonic_s: float) -> float | None:
+        """Never without being readable."""
+        return None
+
+    def read(self, monotonic_s: float) -> list[Record]:
+        """Return what has come."""
+        if self._descriptor is None or self.ended:
+            return []
+        return self._stream.read(self._descriptor)
+
+    def poke(self) -> None:
+        """The writer cannot be asked."""
+
+    def close(self) -> None:
+        """Close the stream."""
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
