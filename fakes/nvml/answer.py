@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from functools import cache
 from importlib import import_module
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from fakes.gpu import Gpu, Identity
 from fakes.node import Node
@@ -53,12 +53,12 @@ FOREVER_US = 1 << 62
 """A delay that never ends by itself."""
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(NamedTuple):
     """A return code and the output parameters' bytes (none when the call fails).
 
     ``delay_us`` is how long the call takes on the run's clock; ``FOREVER_US`` is a hang, which
-    ends when the same question is answered without it.
+    ends when the same question is answered without it. (One is made for every call: a named tuple
+    is made in half the time of a frozen dataclass.)
     """
 
     code: int
@@ -125,14 +125,16 @@ def entries() -> Mapping[str, Entry]:
 def answer(node: Node, call: Call, at_us: int) -> Answer:
     """What NVML on ``node`` answers to ``call`` at ``at_us``."""
     entry = entries().get(call.function)
+    device = call.device
     try:
-        if call.device is None:
+        if device is None:
             if entry is None:
                 return _NOT_SUPPORTED
             value = entry.function(node, at_us, *call.inputs)
         else:
-            gpu = gpu_at(node, call.device)
-            _check(gpu, entry)
+            gpu = gpu_at(node, device)
+            if gpu.lost is not None or gpu.reset_required:
+                _check(gpu, entry)
             if entry is None:
                 return _NOT_SUPPORTED
             if entry.with_node:
@@ -140,8 +142,8 @@ def answer(node: Node, call: Call, at_us: int) -> Answer:
             else:
                 value = entry.function(gpu, at_us, *call.inputs)
     except NvmlError as error:
-        return Answer(error.code)
-    return Answer(Code.SUCCESS, value if type(value) is tuple else (value,))  # type: ignore[arg-type]
+        return Answer(int(error.code))
+    return Answer(_SUCCESS, value if isinstance(value, tuple) else (value,))
 
 
 def gpu_at(node: Node, device: int) -> Gpu:
@@ -151,7 +153,8 @@ def gpu_at(node: Node, device: int) -> Gpu:
     return node.gpus[device]
 
 
-_NOT_SUPPORTED = Answer(Code.NOT_SUPPORTED)
+_SUCCESS = int(Code.SUCCESS)
+_NOT_SUPPORTED = Answer(int(Code.NOT_SUPPORTED))
 
 
 def _check(gpu: Gpu, entry: Entry | None) -> None:
@@ -160,5 +163,5 @@ def _check(gpu: Gpu, entry: Entry | None) -> None:
         remembered = entry is not None and entry.reach is Reach.IDENTITY
         if not remembered or gpu.lost.identity is Identity.FAILS:
             raise NvmlError(Code.GPU_IS_LOST)
-    elif gpu.reset_required and (entry is None or entry.reach is Reach.GPU):
+    elif entry is None or entry.reach is Reach.GPU:
         raise NvmlError(Code.RESET_REQUIRED)
