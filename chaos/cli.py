@@ -74,7 +74,7 @@ def _run(argv: Sequence[str]) -> int:
         raise UsageError(f"gpuchaos {words[0]} takes no command after '--'.")
     if end < len(words) and not program:
         raise UsageError("there is no command after '--'.")
-    options = _Parser(words[0], command).parse_args(words[1:end])
+    options = _Parser(words[0], command).parse_intermixed_args(words[1:end])
     return command.run(Arguments(options, program))
 
 

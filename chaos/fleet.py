@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from chaos.selection import Gpus, Inventory, Nodes
+from fakes.clock import Epoch
 from fakes.node import Driver, Node
 from fakes.process import JobSpec, ProcessHost, ProcessTable
 from fakes.profile import MIB, Profile, load_profile
@@ -79,17 +80,30 @@ def gpus_of(nodes: Nodes) -> Gpus:
 
 
 def build_world(
-    given: Given, *, seed: int = 0, host_of: Callable[[str], ProcessHost] | None = None
+    given: Given,
+    *,
+    seed: int = 0,
+    host_of: Callable[[str], ProcessHost] | None = None,
+    epoch: Epoch | None = None,
 ) -> World:
     """The world at its start: jobs running, GPUs as warm as they get by it.
 
-    ``host_of`` gives the host of a node's processes; without it they are rows in a table.
+    ``host_of`` gives the host of a node's processes; without it they are rows in a table. ``epoch``
+    is where the run lies on the calendar.
     """
     fleet = given.fleet
     driver = Driver(fleet.driver, nvml=f"12.{fleet.driver}") if fleet.driver else None
     hosts = host_of or (lambda name: ProcessTable())
     nodes = [
-        Node(name, fleet.profile, fleet.gpus, seed=seed, host=hosts(name), driver=driver)
+        Node(
+            name,
+            fleet.profile,
+            fleet.gpus,
+            seed=seed,
+            host=hosts(name),
+            driver=driver,
+            epoch=epoch,
+        )
         for name in fleet.names
     ]
     world = World(nodes, seed=seed)

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from fakes.clock import Epoch
+
 _KEPT = 10_000
 
 
@@ -44,20 +46,22 @@ class KernelLog:
 class KernelLogFile:
     """A view of the kernel log as rsyslog writes it to /var/log/kern.log.
 
-    ``epoch_s`` is the Unix time at which the run began; ``uptime_s`` how long the node had been up.
+    ``epoch`` is where the run lies on the calendar; ``uptime_s`` how long the node had been up when
+    it began.
     """
 
-    def __init__(self, path: Path, hostname: str, epoch_s: float, uptime_s: float) -> None:
+    def __init__(self, path: Path, hostname: str, epoch: Epoch, uptime_s: float) -> None:
         self._file = path.open("a", encoding="utf-8")
         self._hostname = hostname
-        self._epoch_s = epoch_s
+        self._epoch = epoch
         self._uptime_s = uptime_s
 
     def __call__(self, line: KernelLine) -> None:
         """Write one line, at once."""
-        seconds = line.at_us / 1e6
-        stamp = time.strftime("%b %e %H:%M:%S", time.localtime(self._epoch_s + seconds))
-        uptime = f"[{self._uptime_s + seconds:12.6f}]"
+        unix_us = self._epoch.unix_us(line.at_us)
+        stamp = time.strftime("%b %e %H:%M:%S", time.localtime(unix_us / 1e6))
+        uptime_s = self._uptime_s + (unix_us - self._epoch.began_us) / 1e6
+        uptime = f"[{uptime_s:12.6f}]"
         self._file.write(f"{stamp} {self._hostname} kernel: {uptime} {line.text}\n")
         self._file.flush()
 

@@ -32,9 +32,9 @@ _LIBRARY_PLACES = (
 )  # fmt: skip
 
 
-def log_folder(directory: Path) -> Path:
-    """Where a node's logs are, as the machine sees them."""
-    return directory / "log"
+def kernel_log(directory: Path) -> Path:
+    """A node's kernel log, as the machine sees it."""
+    return directory / "log" / "kern.log"
 
 
 def binds(directory: Path, library: Path | None) -> list[tuple[Path, Path]]:
@@ -55,7 +55,7 @@ def binds(directory: Path, library: Path | None) -> list[tuple[Path, Path]]:
     for path in _hidden():
         found.append((empty if path.is_dir() else hidden, path))
     if _SYSTEM_LOGS.is_dir():
-        found.append((log_folder(directory), _SYSTEM_LOGS))
+        found.append((kernel_log(directory).parent, _SYSTEM_LOGS))
     return found
 
 
@@ -64,8 +64,8 @@ def environment(
 ) -> dict[str, str]:
     """The environment of a program on a node. ``contained``: by namespaces, as :func:`binds`."""
     own = dict(base)
-    log = (_SYSTEM_LOGS if contained else log_folder(directory)) / "kern.log"
-    own[KERNEL_LOG_VARIABLE] = str(log)
+    log = kernel_log(directory)
+    own[KERNEL_LOG_VARIABLE] = str(_SYSTEM_LOGS / log.name if contained else log)
     own[RUN_VARIABLE] = run
     own[NODE_VARIABLE] = str(directory)
     if library:

@@ -1,0 +1,54 @@
+"""``gpuchaos node``."""
+
+from __future__ import annotations
+
+import argparse
+
+from chaos.commands import Arguments
+from chaos.errors import UsageError, did_you_mean
+from chaos.fleet import MAX_GPUS, Fleet, Given, training
+from chaos.stage import Options, play
+from fakes.profile import models
+
+
+class NodeCommand:
+    """Run a program on a healthy fake node, in real time.
+
+    The program (gputui, if none is given) sees the node's GPUs through NVML, its processes, and its
+    kernel log in /var/log/kern.log. In another terminal, 'gpuchaos inject' breaks things meanwhile.
+    The exit status is the program's.
+    """
+
+    example = "gpuchaos node h100-sxm --gpus 8 -- nvtop"
+    takes_program = True
+
+    def prepare(self, parser: argparse.ArgumentParser) -> None:
+        """The model, and how much of it."""
+        parser.add_argument("model", metavar="MODEL", help="a model: see gpuchaos models")
+        parser.add_argument("--gpus", type=int, default=8, metavar="N", help="how many (8)")
+        parser.add_argument("--idle", action="store_true", help="no job on the GPUs")
+        add_live_options(parser)
+
+    def run(self, arguments: Arguments) -> int:
+        """Play a run in which nothing is scheduled."""
+        options = arguments.options
+        if options.model not in models():
+            hint = did_you_mean(options.model, models(), "Known models")
+            raise UsageError(f"unknown model '{options.model}'{hint}")
+        if not 1 <= options.gpus <= MAX_GPUS:
+            raise UsageError(f"--gpus: a node has 1 to {MAX_GPUS} GPUs, not {options.gpus}.")
+        fleet = Fleet(gpus=options.gpus, model=options.model)
+        given = Given(fleet, () if options.idle else (training(fleet),))
+        return play(given, arguments.program, Options(options.name, sandbox=not options.no_sandbox))
+
+
+def add_live_options(parser: argparse.ArgumentParser) -> None:
+    """The options of every command that plays a run in real time."""
+    parser.add_argument(
+        "--name", default="default", help="what inject, enter and status call it (default)"
+    )
+    parser.add_argument(
+        "--no-sandbox",
+        action="store_true",
+        help="by environment variables alone, without namespaces: for debuggers",
+    )

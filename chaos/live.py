@@ -1,0 +1,247 @@
+"""A run in real time: one thread and one selector serve everything.
+
+The loop follows the clock: it lets the world advance, and shows each node's NVML as it is about ten
+times a second and after every event. In between it answers NVML's sockets and the control socket,
+takes note of processes that ended, and waits for the program in the foreground.
+"""
+
+from __future__ import annotations
+
+import os
+import selectors
+import signal
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Protocol
+
+from chaos.errors import UsageError
+from chaos.fault import (
+    ArgumentError,
+    FaultError,
+    check_selections,
+    described,
+    parse_fault,
+    type_of,
+)
+from chaos.foreground import KEYBOARD, PASSED_ON, Foreground
+from chaos.run import Active, Run, UnknownFaultError
+from chaos.sandbox.host import SandboxHost
+from chaos.selection import Inventory
+from chaos.values import BadValueError, Duration, convert
+from fakes.clock import ScaledClock
+from fakes.node import Node
+from fakes.nvml.endpoint import Endpoint
+from fakes.thermal import NEVER_US
+
+_PERIOD_S = 0.1
+_PATIENCE_S = 5.0
+"""How long the program may take to end after the simulator was asked to."""
+
+
+@dataclass(frozen=True, slots=True)
+class LiveNode:
+    """A node of the world, the real processes on it, and its NVML (None without a library)."""
+
+    node: Node
+    host: SandboxHost
+    endpoint: Endpoint | None
+
+
+class Service(Protocol):
+    """Something that a selector's loop serves: the ``data`` of its ready keys is called."""
+
+    def register(self, selector: selectors.BaseSelector) -> None:
+        """Be served."""
+        ...
+
+    def unregister(self) -> None:
+        """Be served no longer."""
+        ...
+
+
+class LiveRun:
+    """A run on a clock that ticks."""
+
+    def __init__(
+        self,
+        run: Run,
+        clock: ScaledClock,
+        nodes: Sequence[LiveNode],
+        inventory: Inventory,
+        facts: dict[str, Any],
+    ) -> None:
+        self._run = run
+        self._clock = clock
+        self._nodes = tuple(nodes)
+        self._inventory = inventory
+        self._facts = facts
+        self._selector = selectors.DefaultSelector()
+        self._changed = False
+        self._published_s = 0.0
+
+    def serve(self, start: Callable[[], Foreground], others: Sequence[Service] = ()) -> int:
+        """Start the program and serve it, and ``others``, until it ends; its exit status."""
+        endpoints = [live.endpoint for live in self._nodes if live.endpoint is not None]
+        services: list[Service] = [*endpoints, *others]
+        with self._selector, _signals() as woken:
+            self._selector.register(woken, selectors.EVENT_READ)
+            for live in self._nodes:
+                self._selector.register(
+                    live.host, selectors.EVENT_READ, partial(self._note_exits, live)
+                )
+            for service in services:
+                service.register(self._selector)
+            self._turn()
+            program = start()
+            try:
+                return self._until_end(program, woken)
+            finally:
+                program.close()
+                for service in services:
+                    service.unregister()
+
+    def _until_end(self, program: Foreground, woken: int) -> int:
+        give_up_s = float("inf")
+        while time.monotonic() < give_up_s:
+            for key, _ in self._selector.select(self._idle_s()):
+                if key.fd == woken:
+                    for number in os.read(woken, 256):
+                        if number in PASSED_ON:
+                            program.send(number)
+                        if number in (signal.SIGTERM, signal.SIGHUP):
+                            give_up_s = min(give_up_s, time.monotonic() + _PATIENCE_S)
+                    status = program.poll()
+                    if status is not None:
+                        return status
+                else:
+                    key.data()
+            self._turn()
+        return 128 + signal.SIGTERM
+
+    def _turn(self) -> None:
+        """Bring the world up to now, and show it if something happened or it is time."""
+        now_us = self._clock.now_us()
+        happened = self._run.advance(now_us) or self._changed
+        self._changed = False
+        due = time.monotonic() - self._published_s >= _PERIOD_S
+        if happened or due:
+            self._published_s = time.monotonic()
+            for live in self._nodes:
+                if live.endpoint is not None:
+                    live.endpoint.publish(now_us, happened=happened)
+
+    def _idle_s(self) -> float:
+        """How long there is nothing to do unless somebody asks."""
+        next_us = [self._run.world.next_us()]
+        for live in self._nodes:
+            if live.endpoint is not None:
+                due_us = live.endpoint.next_due_us()
+                next_us.append(NEVER_US if due_us is None else due_us)
+        until_event_s = self._clock.real_seconds(min(next_us) - self._clock.now_us())
+        until_publication_s = self._published_s + _PERIOD_S - time.monotonic()
+        return max(0.0, min(until_event_s, until_publication_s))
+
+    def _note_exits(self, live: LiveNode) -> None:
+        """Processes ended, whoever ended them: in the world they end now."""
+        now_us = self._clock.now_us()
+        self._run.advance(now_us)
+        pids = live.host.exited()
+        if live.host.ended:
+            self._selector.unregister(live.host)
+            self._run.problems.append(f"the first process of node {live.node.name} was ended.")
+            pids = tuple(live.node.processes)
+        for pid in pids:
+            live.node.process_ended(pid, now_us)
+        self._changed = True
+
+    # --- the control socket ----------------------------------------------------------------------
+
+    def answer(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Do what a request asks (chaos/control.py)."""
+        self._run.advance(self._clock.now_us())
+        self._changed = True
+        try:
+            if request.get("do") == "inject":
+                return {"id": self._inject(request).id}
+            if request.get("do") == "heal":
+                return {"healed": self._heal(str(request.get("id")))}
+            if request.get("do") == "status":
+                return self.status()
+        except (UsageError, ArgumentError, BadValueError, UnknownFaultError) as error:
+            return {"error": str(error)}
+        except FaultError as error:
+            return {"error": f"{error}."}
+        return {"error": f"unknown request {request.get('do')!r}."}
+
+    def status(self) -> dict[str, Any]:
+        """What runs here, and what is broken now."""
+        now_us = self._clock.now_us()
+        return {
+            **self._facts,
+            "now_s": now_us / 1e6,
+            "nodes": [self._node_facts(live, now_us) for live in self._nodes],
+            "faults": [_fault_facts(active) for active in self._run.active],
+            "problems": list(self._run.problems),
+        }
+
+    def _inject(self, request: dict[str, Any]) -> Active:
+        arguments = request.get("arguments")
+        if not isinstance(arguments, dict):
+            raise UsageError("a fault's arguments are a mapping.")
+        words = {str(name): str(value) for name, value in arguments.items()}
+        fault = parse_fault(str(request.get("fault")), words)
+        check_selections(fault, self._inventory)
+        duration = request.get("for")
+        for_us = None if duration is None else convert(str(duration), Duration).us
+        return self._run.inject(fault, for_us=for_us)
+
+    def _heal(self, fault_id: str) -> list[str]:
+        if fault_id == "all":
+            return list(self._run.heal_all())
+        self._run.heal(fault_id)
+        return [fault_id]
+
+    def _node_facts(self, live: LiveNode, now_us: int) -> dict[str, Any]:
+        processes = [
+            {
+                "pid": process.pid,
+                "job": process.spec.job,
+                "rank": process.spec.rank,
+                "gpus": [gpu.index for gpu in live.node.gpus if process.pid in gpu.uses],
+            }
+            for process in live.node.processes.values()
+        ]
+        lost = [gpu.index for gpu in live.node.gpus if gpu.lost is not None]
+        return {"name": live.node.name, "lost_gpus": lost, "processes": processes}
+
+
+def _fault_facts(active: Active) -> dict[str, Any]:
+    return {
+        "id": active.id,
+        "fault": type_of(active.fault).family,
+        "arguments": described(active.fault),
+        "since_s": active.since_us / 1e6,
+        "until_s": None if active.until_us is None else active.until_us / 1e6,
+    }
+
+
+@contextmanager
+def _signals() -> Iterator[int]:
+    """While the program runs: a pipe that tells of signals, and the keyboard's are not for us."""
+    woken, wake = os.pipe()
+    os.set_blocking(wake, False)
+    before = {number: signal.signal(number, signal.SIG_IGN) for number in KEYBOARD}
+    for number in (*PASSED_ON, signal.SIGCHLD):
+        before[number] = signal.signal(number, lambda *_: None)
+    wakeup = signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
+    try:
+        yield woken
+    finally:
+        signal.set_wakeup_fd(wakeup)
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        os.close(woken)
+        os.close(wake)

@@ -1,0 +1,181 @@
+"""Running fakes, by name: each has a directory of its own, and holds a lock in it.
+
+``$XDG_RUNTIME_DIR/gputui/NAME/``, or ``gputui-UID/NAME/`` in the temporary directory::
+
+    lock            held while the run lives: the kernel lets go of it however the run ends
+    control.sock    takes inject, heal and status (chaos/control.py)
+    run.json        what runs here
+    n0/ ...         one directory a node: the NVML library, its page and socket, log/kern.log
+
+So a directory whose lock is free is a leftover, and is replaced.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import re
+import shutil
+import stat
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from chaos.errors import UsageError, did_you_mean
+
+CONTROL = "control.sock"
+_LOCK = "lock"
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,31}")
+_LONGEST_SOCKET_PATH = 107
+_TRIES = 5
+
+
+def roots() -> tuple[Path, ...]:
+    """Where runs of this user can be; new ones go to the first."""
+    places = [Path(tempfile.gettempdir()) / f"gputui-{os.geteuid()}"]
+    named = os.environ.get("XDG_RUNTIME_DIR", "")
+    if named and Path(named).is_dir() and Path(named).stat().st_uid == os.geteuid():
+        places.insert(0, Path(named) / "gputui")
+    return tuple(places)
+
+
+class RunDirectory:
+    """The directory of a run, and the lock that makes it ours."""
+
+    def __init__(self, name: str, path: Path, lock: int) -> None:
+        self.name = name
+        self.path = path
+        self._lock = lock
+
+    @property
+    def control(self) -> Path:
+        """Where the control socket goes."""
+        return self.path / CONTROL
+
+    def node(self, name: str) -> Path:
+        """The directory of a node, which is made if need be."""
+        directory = self.path / name
+        (directory / "log").mkdir(parents=True, exist_ok=True)
+        return directory
+
+    def describe(self, facts: dict[str, Any]) -> None:
+        """Write down what runs here."""
+        (self.path / "run.json").write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
+
+    def close(self) -> None:
+        """Remove everything, and give the name back."""
+        shutil.rmtree(self.path, ignore_errors=True)
+        os.close(self._lock)
+
+
+def claim(name: str) -> RunDirectory:
+    """Make a name ours. One that a living run has is an error; a leftover is replaced."""
+    if not _NAME.fullmatch(name):
+        raise UsageError(
+            f"'{name}' is no name for a run: up to 32 letters, digits, dots, dashes, underscores."
+        )
+    root = roots()[0]
+    _own(root)
+    path = root / name
+    if len(os.fsencode(path / CONTROL)) > _LONGEST_SOCKET_PATH:
+        raise UsageError(
+            f"{path / CONTROL} is too long for a socket's path (at most {_LONGEST_SOCKET_PATH} "
+            "bytes): set XDG_RUNTIME_DIR to a shorter directory, or take a shorter --name."
+        )
+    while True:
+        _own(path)
+        lock = os.open(path / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        if not _lock(lock):
+            os.close(lock)
+            raise UsageError(
+                f"a fake node named '{name}' is running already: take another --name, "
+                "or end that one."
+            )
+        if _is_at(lock, path / _LOCK):
+            break
+        os.close(lock)  # its owner removed it between our open and our lock
+    for leftover in path.iterdir():
+        if leftover.is_dir() and not leftover.is_symlink():
+            shutil.rmtree(leftover)
+        elif leftover.name != _LOCK:
+            leftover.unlink()
+    return RunDirectory(name, path, lock)
+
+
+def running() -> dict[str, Path]:
+    """The directories of the living runs of this user, by name."""
+    found: dict[str, Path] = {}
+    for root in roots():
+        for path in sorted(root.glob(f"*/{_LOCK}")):
+            if path.parent.name not in found and _is_held(path):
+                found[path.parent.name] = path.parent
+    return found
+
+
+def find(name: str | None) -> Path:
+    """The directory of a living run: the one of that name, or the only one."""
+    found = running()
+    if not found:
+        raise UsageError("no fake node is running: start one with 'gpuchaos node h100-sxm'.")
+    if name is None and len(found) > 1:
+        names = ", ".join(found)
+        raise UsageError(f"several fake nodes are running ({names}): choose one with --node NAME.")
+    if name is not None and name not in found:
+        raise UsageError(
+            f"no fake node named '{name}' is running{did_you_mean(name, found, 'Running')}"
+        )
+    return found[name] if name is not None else next(iter(found.values()))
+
+
+def _own(path: Path) -> None:
+    """Make a directory that is this user's alone, or make sure that it is."""
+    try:
+        path.mkdir(mode=0o700, exist_ok=True, parents=True)
+        facts = path.lstat()
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror}: set XDG_RUNTIME_DIR.") from error
+    if not stat.S_ISDIR(facts.st_mode) or facts.st_uid != os.geteuid():
+        raise UsageError(
+            f"{path} belongs to somebody else: remove it, or set XDG_RUNTIME_DIR to a directory "
+            "of your own."
+        )
+    if facts.st_mode & 0o077:
+        path.chmod(0o700)
+
+
+def _lock(descriptor: int) -> bool:
+    """Take a lock. Somebody who only looks holds it for a moment, so that is tried again."""
+    for _ in range(_TRIES):
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            time.sleep(0.02)
+        else:
+            return True
+    return False
+
+
+def _is_at(descriptor: int, path: Path) -> bool:
+    try:
+        there = path.stat()
+    except FileNotFoundError:
+        return False
+    here = os.fstat(descriptor)
+    return (here.st_dev, here.st_ino) == (there.st_dev, there.st_ino)
+
+
+def _is_held(lock: Path) -> bool:
+    """Whether somebody holds a lock."""
+    try:
+        descriptor = os.open(lock, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False

@@ -1,0 +1,74 @@
+"""Which tier of containment there is here, found by trying the best one first."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from chaos.errors import UsageError
+from chaos.sandbox.host import Containment, RefusedError, SandboxHost, Tier
+from chaos.sandbox.view import REAL_GPU
+
+Binds = Sequence[tuple[Path, Path]]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The tier that was had; ``reason`` says why it is not the best one."""
+
+    containment: Containment
+    reason: str = ""
+
+    @property
+    def contained(self) -> bool:
+        """Whether the node has namespaces of its own."""
+        return self.containment.tier is Tier.NAMESPACES
+
+    def sentence(self) -> str:
+        """What a user should know about it."""
+        if self.contained:
+            return "contained by namespaces"
+        return (
+            f"not contained, by environment variables only ({self.reason}): sudo, setuid and "
+            "cleaned environments see this machine's driver, PIDs are this machine's"
+        )
+
+
+def check_uncontained(reason: str, real_gpu: Path = REAL_GPU) -> None:
+    """Refuse to do without namespaces where a program could reach a real GPU."""
+    if real_gpu.exists():
+        raise UsageError(
+            f"{real_gpu} exists, and without namespaces a program could act on that real GPU "
+            f"({reason}). Run this where user namespaces are allowed, or on a machine without GPUs."
+        )
+
+
+def start_nodes(
+    hosts: Sequence[SandboxHost],
+    binds_of: Callable[[SandboxHost], Binds],
+    *,
+    sandbox: bool = True,
+) -> Outcome:
+    """Start the first process of every node in the best tier that the first one can have."""
+    reason = "--no-sandbox"
+    attempts = [Containment(Tier.NAMESPACES)] if sandbox else []
+    if sandbox and os.geteuid() == 0:
+        # Where user namespaces are switched off, root can do without one.
+        attempts.append(Containment(Tier.NAMESPACES, user=False))
+    binds: Mapping[str, Binds] = {host.node: binds_of(host) for host in hosts if attempts}
+    for attempt in attempts:
+        try:
+            hosts[0].start(attempt, binds[hosts[0].node])
+        except RefusedError as error:
+            reason = f"namespaces are refused here: {error}"
+            continue
+        for host in hosts[1:]:
+            host.start(attempt, binds[host.node])
+        return Outcome(attempt)
+    check_uncontained(reason)
+    bare = Containment(Tier.ENVIRONMENT)
+    for host in hosts:
+        host.start(bare, ())
+    return Outcome(bare, reason)

@@ -1,0 +1,190 @@
+"""Everything that a live run needs, set up in order and taken down in reverse.
+
+A directory, the NVML library, the nodes' first processes, the world with its jobs, NVML and kernel
+log for each node, the control socket; then the program in the foreground.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from chaos import registry
+from chaos.control import ControlServer
+from chaos.errors import UsageError, did_you_mean
+from chaos.fleet import Given, build_world
+from chaos.foreground import Foreground
+from chaos.live import LiveNode, LiveRun
+from chaos.run import Run
+from chaos.sandbox import view
+from chaos.sandbox.host import SandboxHost
+from chaos.sandbox.rank import holder
+from chaos.sandbox.tier import Outcome, check_uncontained, start_nodes
+from chaos.scenario import Entry
+from fakes.clock import ScaledClock
+from fakes.kernel_log import KernelLogFile
+from fakes.node import Node
+from fakes.nvml.answer import answer
+from fakes.nvml.endpoint import Endpoint
+from fakes.nvml.shim.build import LibraryError, require
+
+_MOST_NODES = 64
+_DEFAULT_PROGRAM = (sys.executable, "-m", "gputui")
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How a run is played. ``on`` is the node that the program runs on."""
+
+    name: str = "default"
+    rate: float = 1.0
+    sandbox: bool = True
+    on: str = "n0"
+
+
+def play(
+    given: Given,
+    program: Sequence[str],
+    options: Options,
+    *,
+    timeline: Sequence[Entry] = (),
+    seed: int = 0,
+) -> int:
+    """Play a run for a program; the program's exit status."""
+    _check(given, options)
+    words = tuple(program) or _DEFAULT_PROGRAM
+    with ExitStack() as stack:
+        stage = _Stage(given, options, stack)
+        clock = ScaledClock(options.rate)
+        world = build_world(given, seed=seed, host_of=stage.hosts.__getitem__, epoch=clock.epoch())
+        nodes = [stage.equip(node, clock) for node in world.nodes.values()]
+        run = Run(world, timeline)
+        live = LiveRun(run, clock, nodes, given.inventory, stage.facts())
+        control = ControlServer(stage.directory.control, live.answer)
+        stack.callback(control.close)
+        stage.directory.describe(live.status())
+        print(f"gpuchaos: {stage.sentence()}", file=sys.stderr, flush=True)
+        status = live.serve(partial(stage.start, words), [control])
+    for problem in run.problems:
+        print(f"gpuchaos: {problem}", file=sys.stderr)
+    return status
+
+
+def _check(given: Given, options: Options) -> None:
+    """Refuse what cannot be played, before anything is set up."""
+    names = given.fleet.names
+    if len(names) > _MOST_NODES:
+        raise UsageError(f"{len(names)} nodes are too many for real time: at most {_MOST_NODES}.")
+    if options.on not in names:
+        raise UsageError(f"there is no node '{options.on}'{did_you_mean(options.on, names)}")
+    if not options.sandbox:
+        check_uncontained("--no-sandbox")
+
+
+class _Stage:
+    """What stands around the world: directories, the library, the nodes' first processes."""
+
+    def __init__(self, given: Given, options: Options, stack: ExitStack) -> None:
+        self._given = given
+        self._options = options
+        self._stack = stack
+        self.directory = registry.claim(options.name)
+        stack.callback(self.directory.close)
+        self._library = _library()
+        waiting = holder()
+        self.hosts = {name: SandboxHost(name, waiting) for name in given.fleet.names}
+        stack.callback(_close, self.hosts)
+        self._outcome: Outcome = start_nodes(
+            tuple(self.hosts.values()), self._binds, sandbox=options.sandbox
+        )
+
+    def _binds(self, host: SandboxHost) -> Sequence[tuple[Path, Path]]:
+        """What the node's programs see in the machine's place; NVML's endpoint comes later."""
+        home = self.directory.node(host.node)
+        (home / view.LIBRARY).symlink_to(self._library)
+        return view.binds(home, self._library)
+
+    def equip(self, node: Node, clock: ScaledClock) -> LiveNode:
+        """Give a node of the world its kernel log and its NVML."""
+        home = self.directory.node(node.name)
+        log = KernelLogFile(
+            view.kernel_log(home),
+            node.name,
+            clock.epoch(),
+            time.clock_gettime(time.CLOCK_BOOTTIME),
+        )
+        self._stack.callback(log.close)
+        node.kernel_log.listen(log)
+        endpoint = Endpoint(home, partial(answer, node), now_us=clock.now_us, library=self._library)
+        self._stack.callback(endpoint.close)
+        return LiveNode(node, self.hosts[node.name], endpoint)
+
+    def start(self, words: Sequence[str]) -> Foreground:
+        """Start the program on its node."""
+        node = self._options.on
+        environment = view.environment(
+            os.environ,
+            self._options.name,
+            self.directory.node(node),
+            library=True,
+            contained=self._outcome.contained,
+        )
+        init_pid = self.hosts[node].init_pid if self._outcome.contained else 0
+        return Foreground(init_pid, words, environment)
+
+    def facts(self) -> dict[str, Any]:
+        """What does not change while the run lives."""
+        fleet, contained = self._given.fleet, self._outcome.contained
+        return {
+            "name": self._options.name,
+            "pid": os.getpid(),
+            "model": fleet.model,
+            "gpus": fleet.gpus,
+            "rate": self._options.rate,
+            "tier": self._outcome.containment.tier.value,
+            "reason": self._outcome.reason,
+            "library": True,
+            "homes": {
+                name: {
+                    "directory": str(self.directory.node(name)),
+                    "init_pid": host.init_pid if contained else 0,
+                    "pid_namespace": _pid_namespace(host.init_pid),
+                }
+                for name, host in self.hosts.items()
+            },
+        }
+
+    def sentence(self) -> str:
+        """One line on what was set up."""
+        fleet = self._given.fleet
+        nodes = "node n0" if fleet.nodes == 1 else f"{fleet.nodes} nodes"
+        return (
+            f"fake {nodes} '{self._options.name}' with {fleet.gpus} x {fleet.profile.name}, "
+            f"{self._outcome.sentence()}."
+        )
+
+
+def _close(hosts: Mapping[str, SandboxHost]) -> None:
+    """End every node: all at once, then wait for each."""
+    for host in hosts.values():
+        host.release()
+    for host in hosts.values():
+        host.close()
+
+
+def _library() -> Path:
+    try:
+        return require()
+    except LibraryError as error:
+        raise UsageError(f"{error}.") from error
+
+
+def _pid_namespace(pid: int) -> int:
+    return Path(f"/proc/{pid}/ns/pid").stat().st_ino
