@@ -1,0 +1,265 @@
+"""The command ``gputui``: what was asked for, and which part of the program does it.
+
+Nothing heavy is imported before it is needed: Textual only for the screen, and only after the
+sampler has been started.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+from gputui import __version__
+
+if TYPE_CHECKING:
+    from gputui.monitor import MonitorOptions
+
+BAD_USAGE = 64
+UNREADABLE = 2
+
+_EXAMPLE = """\
+gputui                        the monitor, on this machine's GPUs
+gputui --demo                 on a fake node that runs into trouble
+gputui --once                 one reading as text; --json for machines
+gputui --stream | jq .        readings, log lines and incidents, for ever
+"""
+
+_EXIT_CODES = """\
+exit codes: 0 healthy, 1 incidents of warning or worse, 2 could not read, 64 bad usage
+"""
+
+_UNITS_S = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
+_LEAST_INTERVAL_S, _MOST_INTERVAL_S = 0.1, 3600.0
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser whose help shows examples first, and whose errors say what was meant."""
+
+    def format_help(self) -> str:
+        """The examples, then the options."""
+        return f"{_EXAMPLE}\n{super().format_help()}\n{_EXIT_CODES}"
+
+    def error(self, message: str) -> NoReturn:
+        """Say it in one line, and exit as bad usage does."""
+        meant = self._meant(message)
+        print(f"gputui: {message}{meant} (gputui -h shows what there is)", file=sys.stderr)
+        sys.exit(BAD_USAGE)
+
+    def _meant(self, message: str) -> str:
+        found = re.fullmatch(r"unrecognized arguments: (--[\w-]+).*", message)
+        if found is None:
+            return ""
+        import difflib
+
+        near = difflib.get_close_matches(found[1], list(self._option_string_actions), 1)
+        return f"; did you mean {near[0]}?" if near else ""
+
+
+def duration_s(text: str) -> float:
+    """Seconds of ``500ms``, ``1s``, ``2m``; a unit is needed."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)([a-z]*)", text.strip())
+    if found is None or found[2] not in _UNITS_S:
+        hint = f"; did you mean {text}s?" if found and not found[2] else ""
+        raise argparse.ArgumentTypeError(
+            f'"{text}" is no duration: expected a number with a unit, such as 1s or 500ms{hint}'
+        )
+    seconds = float(found[1]) * _UNITS_S[found[2]]
+    if not _LEAST_INTERVAL_S <= seconds <= _MOST_INTERVAL_S:
+        raise argparse.ArgumentTypeError(f"{text} is out of range: expected 100ms to 1h")
+    return seconds
+
+
+def gpu_indices(text: str) -> tuple[int, ...]:
+    """Indices of ``0,3``."""
+    try:
+        indices = tuple(sorted({int(part) for part in text.split(",")}))
+    except ValueError:
+        indices = (-1,)
+    if indices[0] < 0:
+        raise argparse.ArgumentTypeError(f'"{text}": expected indices of GPUs, such as 0,3')
+    return indices
+
+
+def source_name(text: str) -> str:
+    """A source as ``--source`` names it; whether it can be opened is seen later."""
+    from gputui.sources.open import EXPECTED
+
+    kind, equals, path = text.partition("=")
+    if text == "local" or (kind in ("stream", "replay") and equals and path):
+        return text
+    raise argparse.ArgumentTypeError(f'"{text}": expected {EXPECTED}')
+
+
+def _parser() -> _Parser:
+    parser = _Parser(
+        prog="gputui",
+        description="A terminal monitor for NVIDIA GPUs: what is wrong, where, since when, "
+        "and what to do.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    add = parser.add_argument
+    add("--version", action="version", version=f"gputui {__version__}")
+    add(
+        "--demo",
+        nargs="?",
+        const="demo",
+        metavar="SCENARIO",
+        help="on a fake node (default: one that runs into trouble within a minute)",
+    )
+    add(
+        "--source",
+        type=source_name,
+        default="local",
+        metavar="SOURCE",
+        help="local, stream=PATH (a FIFO or file in the capture format) or replay=FILE",
+    )
+    add("--kernel-log", default="auto", metavar="LOG", help="auto, none or a path")
+    add("--interval", type=duration_s, metavar="TIME", help="time between readings (default 1s)")
+    add("--gpu", type=gpu_indices, default=(), metavar="LIST", help="only these, such as 0,3")
+    add("--record", type=Path, metavar="FILE", help="write everything to a file, for replay=")
+    how = parser.add_argument_group("instead of the screen")
+    how.add_argument("--once", action="store_true", help="one reading, as a table")
+    how.add_argument("--json", action="store_true", help="one reading, as JSON")
+    how.add_argument("--brief", action="store_true", help="one reading, as one line")
+    how.add_argument("--stream", action="store_true", help="JSON lines, for ever")
+    look = parser.add_argument_group("the screen")
+    look.add_argument("--theme", metavar="NAME", help="colours (default: what suits the terminal)")
+    look.add_argument("--ascii", action="store_true", help="no characters beyond ASCII")
+    return parser  # fmt: skip
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; return its exit code."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    parser = _parser()
+    options = parser.parse_args(given)
+    outputs = [name for name in ("json", "brief", "stream") if getattr(options, name)]
+    if len(outputs) > 1:
+        parser.error(f"--{outputs[0]} and --{outputs[1]} exclude each other")
+    if options.stream and options.once:
+        parser.error("--stream and --once exclude each other")
+    try:
+        if options.demo is not None:
+            return _demo(options.demo, given)
+        if options.stream:
+            return _stream(options)
+        if options.once or outputs:
+            return _once(options)
+        return _screen(options)
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        _let_go_of_stdout()
+        return 0
+
+
+def _demo(scenario: str, given: Sequence[str]) -> int:
+    from gputui.demo import DemoError, run_demo
+
+    rest = []
+    skip = False
+    for position, one in enumerate(given):
+        if skip:
+            skip = False
+        elif one == "--demo":
+            skip = given[position + 1 : position + 2] == [scenario]
+        elif not one.startswith("--demo="):
+            rest.append(one)
+    try:
+        run_demo(scenario, rest)
+    except DemoError as error:
+        return _failed(error)
+
+
+def _once(options: argparse.Namespace) -> int:
+    from gputui.export import brief, json, table
+    from gputui.monitor import SourceError
+    from gputui.once import run_once
+
+    sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]
+    write = json.write if options.json else brief.write if options.brief else table.write
+    try:
+        return run_once(_monitor_options(options, interval_s=0.5), write)
+    except SourceError as error:
+        return _failed(error)
+
+
+def _stream(options: argparse.Namespace) -> int:
+    """Write the capture format until somebody ends it."""
+    import signal
+
+    from gputui.monitor import Monitor, SourceError
+    from gputui.recording import CaptureWriter
+
+    monitor = Monitor(_monitor_options(options), [CaptureWriter(sys.stdout)])
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, lambda *_: monitor.ended.set())
+    try:
+        monitor.start(lambda _: None)
+        monitor.ended.wait()
+    except SourceError as error:
+        return _failed(error)
+    finally:
+        monitor.stop()
+    _let_go_of_stdout()
+    return 0
+
+
+def _screen(options: argparse.Namespace) -> int:
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        print(
+            "gputui: the screen needs a terminal; --once, --json and --stream work without one",
+            file=sys.stderr,
+        )
+        return BAD_USAGE
+    from gputui.monitor import Monitor, SourceError
+
+    monitor = Monitor(_monitor_options(options))
+    try:
+        monitor.launch()
+        # The sampler is under way; Textual takes a fifth of a second, in which it reads the GPUs.
+        from gputui.tui.app import run
+
+        first = monitor.wait_for_first(0.5)
+    except SourceError as error:
+        monitor.stop()
+        return _failed(error)
+    if first is not None and first.error is not None and options.source == "local":
+        monitor.stop()
+        print("To see gputui on a fake node: gputui --demo", file=sys.stderr)
+        return _failed(first.error)
+    return run(monitor, theme=options.theme, ascii_only=options.ascii)
+
+
+def _monitor_options(options: argparse.Namespace, *, interval_s: float = 1.0) -> MonitorOptions:
+    from gputui.monitor import MonitorOptions
+
+    source = options.source
+    if interval_s != 1.0 and source.startswith("replay="):
+        source = "stream=" + source.partition("=")[2]
+    return MonitorOptions(
+        source=source,
+        interval_s=options.interval or interval_s,
+        kernel_log=options.kernel_log,
+        gpus=options.gpu,
+        record=options.record,
+    )
+
+
+def _failed(why: object) -> int:
+    print(f"gputui: {why}", file=sys.stderr)
+    return UNREADABLE
+
+
+def _let_go_of_stdout() -> None:
+    """Keep the interpreter from complaining, at its end, that nobody reads."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

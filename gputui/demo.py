@@ -1,0 +1,39 @@
+"""``--demo``: the monitor on a fake node, started by another program.
+
+The monitor itself never learns that it looks at a fake, and imports nothing of it: it hands its
+own command line over to ``gpuchaos``.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NoReturn
+
+DEFAULT = "demo"
+
+
+class DemoError(Exception):
+    """The program that fakes a node is not here."""
+
+
+def run_demo(scenario: str, arguments: Sequence[str]) -> NoReturn:
+    """Become ``gpuchaos run SCENARIO -- gputui ARGUMENTS``; raises :class:`DemoError` if not."""
+    found = importlib.util.find_spec("chaos")
+    here = Path(__file__).resolve().parents[1]
+    if found is None or found.origin is None:
+        raise DemoError(
+            "--demo needs gpuchaos, which comes with gputui: reinstall it with pip install gputui"
+        )
+    if Path(found.origin).resolve().parents[1] != here:
+        raise DemoError(
+            f'--demo needs gputui\'s own package "chaos"; another one stands in its way: '
+            f"{found.origin}"
+        )
+    monitor = [sys.executable, "-m", "gputui", *arguments]
+    command = [sys.executable, "-m", "chaos", "run", scenario, "--", *monitor]
+    sys.stdout.flush()
+    os.execv(command[0], command)

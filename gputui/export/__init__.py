@@ -1,0 +1,1 @@
+"""What the monitor knows, written for machines and for pipes. One output a file."""

@@ -1,0 +1,127 @@
+"""``--once``: a table for people, that a log or a ticket can hold as well."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from gputui.export.words import age, gib, or_dash, watts
+from gputui.model import GpuSample, GpuState, GpuStatus, Incident, NodeSample, Snapshot
+
+_MOST_PROCESSES = 30
+_COMMAND_WIDTH = 60
+
+
+def write(snapshot: Snapshot) -> str:
+    """GPUs with their states, then incidents, then processes."""
+    sample = snapshot.sample
+    parts = [_title(sample), _gpus(snapshot)]
+    if snapshot.incidents:
+        parts.append(_incidents(snapshot))
+    if sample.processes:
+        parts.append(_processes(sample))
+    parts += [f"note: {notice}" for notice in snapshot.notices]
+    return "\n".join(part for part in parts if part) + "\n"
+
+
+def _title(sample: NodeSample) -> str:
+    models = Counter(gpu.name or "unknown GPU" for gpu in sample.gpus)
+    parts = [sample.host, *(f"{count}x {name}" for name, count in models.most_common())]
+    if sample.driver:
+        parts.append(f"driver {sample.driver}")
+    if sample.cuda:
+        parts.append(f"CUDA {sample.cuda}")
+    return "  ".join(parts)
+
+
+def _gpus(snapshot: Snapshot) -> str:
+    if not snapshot.sample.gpus:
+        return ""
+    rows: list[tuple[str, ...]] = [
+        ("GPU", "STATE", "UTIL", "MEMORY GiB", "TEMP", "POWER W", "SM MHz"),
+    ]
+    notes = []
+    for gpu, status in zip(snapshot.sample.gpus, snapshot.statuses, strict=True):
+        state = status.state.label
+        if status.state is not GpuState.OK:
+            state += f" {age(snapshot.sample.time_s - status.since_s + _late(status))}"
+        if status.age_s or not _readable(gpu):
+            rows.append((str(gpu.index), state, *("-",) * 5))
+        else:
+            rows.append((str(gpu.index), state, *_readings(gpu)))
+        notes.append(status.reason)
+    lines = _aligned(rows, right={0, 2, 4, 6})
+    return "\n".join(
+        line if not note else f"{line}  {note}"
+        for line, note in zip(lines, ["", *notes], strict=True)
+    )
+
+
+def _late(status: GpuStatus) -> float:
+    """While nothing is read, time goes on."""
+    return status.age_s if status.state in (GpuState.HUNG, GpuState.STALE) else 0.0
+
+
+def _readable(gpu: GpuSample) -> bool:
+    return gpu.utilization_percent is not None or gpu.memory_used_bytes is not None
+
+
+def _readings(gpu: GpuSample) -> tuple[str, ...]:
+    return (
+        or_dash(gpu.utilization_percent, "%"),
+        f"{gib(gpu.memory_used_bytes)}/{gib(gpu.memory_total_bytes)}",
+        or_dash(gpu.temperature_c, "C"),
+        f"{watts(gpu.power_mw)}/{watts(gpu.power_limit_mw)}",
+        or_dash(gpu.sm_clock_mhz),
+    )
+
+
+def _incidents(snapshot: Snapshot) -> str:
+    lines = ["INCIDENTS"]
+    for incident in snapshot.incidents:
+        indent = "  " if incident.parent else ""
+        lines.append(f"{indent}{incident_line(incident, snapshot.sample.time_s)}")
+    return "\n".join(lines)
+
+
+def incident_line(incident: Incident, time_s: float) -> str:
+    """An incident in one line: how bad, what, who, since when, why, what to do."""
+    whom = incident.subject if incident.gpu is None else f"GPU {incident.gpu}"
+    count = f" x{incident.count}" if incident.count > 1 else ""
+    since = age(time_s - incident.opened_s)
+    return (
+        f"{incident.severity.word:<8} {incident.kind} {whom} {since}  "
+        f"{incident.cause}: {incident.cause_text}{count}  > {incident.action_text}"
+    )
+
+
+def _processes(sample: NodeSample) -> str:
+    rows: list[tuple[str, ...]] = [("PID", "USER", "GPU", "SM", "MEMORY GiB", "COMMAND")]
+    ordered = sorted(sample.processes, key=lambda one: (-(one.memory_bytes or 0), one.pid))
+    for one in ordered[:_MOST_PROCESSES]:
+        rows.append(
+            (
+                str(one.pid),
+                or_dash(one.user),
+                str(one.gpu),
+                or_dash(one.sm_percent, "%"),
+                gib(one.memory_bytes),
+                (one.command or "-")[:_COMMAND_WIDTH],
+            )
+        )
+    lines = ["PROCESSES", *_aligned(rows, right={0, 2, 3, 4})]
+    more = len(ordered) - _MOST_PROCESSES
+    return "\n".join([*lines, f"... and {more} more"] if more > 0 else lines)
+
+
+def _aligned(rows: Sequence[tuple[str, ...]], right: Iterable[int]) -> list[str]:
+    """Rows as lines, each column as wide as its widest cell; ``right`` names numeric columns."""
+    widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
+    numeric = frozenset(right)
+    return [
+        "  ".join(
+            cell.rjust(width) if position in numeric else cell.ljust(width)
+            for position, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    ]

@@ -1,0 +1,85 @@
+"""``--once``: one reading, and what it means.
+
+Rates need two samples, so two are taken. If something looks wrong that only a third or a fourth can
+confirm (clocks lowered by heat, say), those are taken as well; a healthy node does not wait.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable
+
+from gputui.model import GpuState, Severity, Snapshot
+from gputui.monitor import Monitor, MonitorOptions
+
+HEALTHY, UNHEALTHY, UNREADABLE, BAD_USAGE = 0, 1, 2, 64
+
+_SAMPLES = 2
+_MOST_SAMPLES = 4
+_WAIT_S = 60.0
+
+
+class _Reading:
+    """Collects snapshots until they say enough."""
+
+    def __init__(self, monitor: Monitor) -> None:
+        self.snapshot: Snapshot | None = None
+        self.enough = threading.Event()
+        self._monitor = monitor
+        self._stamps: set[float] = set()
+
+    def __call__(self, snapshot: Snapshot) -> None:
+        if self.enough.is_set():
+            return
+        self.snapshot = snapshot
+        self._stamps.add(snapshot.sample.time_s)
+        if not self._monitor.finite and self._says_enough(snapshot):
+            self.enough.set()
+            self._monitor.ended.set()
+
+    def _says_enough(self, snapshot: Snapshot) -> bool:
+        if snapshot.sample.error is not None or _silent(snapshot):
+            return True
+        count = len(self._stamps)
+        return count >= (_MOST_SAMPLES if self._monitor.undecided else _SAMPLES)
+
+
+def run_once(options: MonitorOptions, write: Callable[[Snapshot], str]) -> int:
+    """Print one reading; return the exit code."""
+    monitor = Monitor(options)
+    reading = _Reading(monitor)
+    try:
+        monitor.start(reading)
+        monitor.ended.wait(_WAIT_S)
+    finally:
+        monitor.stop()
+    snapshot = reading.snapshot
+    if snapshot is None:
+        print("gputui: the source ended without a reading", file=sys.stderr)
+        return UNREADABLE
+    sample = snapshot.sample
+    missing = sorted(set(options.gpus) - {gpu.index for gpu in sample.gpus})
+    if missing and sample.gpu_count:
+        there = f"this node has GPUs 0 to {sample.gpu_count - 1}"
+        print(f"gputui: no GPU {missing[0]}: {there}", file=sys.stderr)
+        return BAD_USAGE
+    sys.stdout.write(write(snapshot))
+    sys.stdout.flush()
+    if sample.error is not None:
+        print(f"gputui: {sample.error}", file=sys.stderr)
+        print("To see gputui on a fake node: gputui --demo", file=sys.stderr)
+    return exit_code(snapshot)
+
+
+def exit_code(snapshot: Snapshot) -> int:
+    """0 healthy, 1 incidents of warning or worse, 2 could not read."""
+    if snapshot.sample.error is not None or _silent(snapshot):
+        return UNREADABLE
+    if any(incident.severity >= Severity.WARNING for incident in snapshot.incidents):
+        return UNHEALTHY
+    return HEALTHY
+
+
+def _silent(snapshot: Snapshot) -> bool:
+    return any(status.state in (GpuState.HUNG, GpuState.STALE) for status in snapshot.statuses)
