@@ -70,7 +70,7 @@ class Given:
 
 def training(fleet: Fleet) -> Job:
     """The job a node has unless idle: every GPU busy, with 60 GiB or three quarters of it held."""
-    memory_bytes = min(60 << 30, fleet.gpu_capacity_bytes * 3 // 4)
+    memory_bytes = min(60 << 30, fleet.gpu_capacity_bytes * 4 // 5)
     return Job("train", Gpus.parse("*/*"), memory_bytes=memory_bytes)
 
 

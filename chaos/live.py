@@ -33,21 +33,10 @@ from chaos.selection import Inventory
 from chaos.values import BadValueError, Duration, convert
 from fakes.clock import ScaledClock
 from fakes.node import Node
-from fakes.nvml.endpoint import Endpoint
-from fakes.thermal import NEVER_US
 
 _PERIOD_S = 0.1
 _PATIENCE_S = 5.0
 """How long the program may take to end after the simulator was asked to."""
-
-
-@dataclass(frozen=True, slots=True)
-class LiveNode:
-    """A node of the world, the real processes on it, and its NVML (None without a library)."""
-
-    node: Node
-    host: SandboxHost
-    endpoint: Endpoint | None
 
 
 class Service(Protocol):
@@ -60,6 +49,27 @@ class Service(Protocol):
     def unregister(self) -> None:
         """Be served no longer."""
         ...
+
+
+class Surface(Service, Protocol):
+    """What shows a node to programs: NVML's endpoint, say."""
+
+    def publish(self, at_us: int, *, happened: bool = True) -> None:
+        """Show the node as it is at ``at_us``; ``happened`` False: only time went by."""
+        ...
+
+    def next_due_us(self) -> int | None:
+        """When, on the run's clock, it has something to do by itself."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class LiveNode:
+    """A node of the world, the real processes on it, and what shows it (None: nothing does)."""
+
+    node: Node
+    host: SandboxHost
+    surface: Surface | None
 
 
 class LiveRun:
@@ -76,6 +86,7 @@ class LiveRun:
         self._run = run
         self._clock = clock
         self._nodes = tuple(nodes)
+        self._surfaces = [live.surface for live in nodes if live.surface is not None]
         self._inventory = inventory
         self._facts = facts
         self._selector = selectors.DefaultSelector()
@@ -84,8 +95,7 @@ class LiveRun:
 
     def serve(self, start: Callable[[], Foreground], others: Sequence[Service] = ()) -> int:
         """Start the program and serve it, and ``others``, until it ends; its exit status."""
-        endpoints = [live.endpoint for live in self._nodes if live.endpoint is not None]
-        services: list[Service] = [*endpoints, *others]
+        services: list[Service] = [*self._surfaces, *others]
         with self._selector, _signals() as woken:
             self._selector.register(woken, selectors.EVENT_READ)
             for live in self._nodes:
@@ -129,17 +139,13 @@ class LiveRun:
         due = time.monotonic() - self._published_s >= _PERIOD_S
         if happened or due:
             self._published_s = time.monotonic()
-            for live in self._nodes:
-                if live.endpoint is not None:
-                    live.endpoint.publish(now_us, happened=happened)
+            for surface in self._surfaces:
+                surface.publish(now_us, happened=happened)
 
     def _idle_s(self) -> float:
         """How long there is nothing to do unless somebody asks."""
-        next_us = [self._run.world.next_us()]
-        for live in self._nodes:
-            if live.endpoint is not None:
-                due_us = live.endpoint.next_due_us()
-                next_us.append(NEVER_US if due_us is None else due_us)
+        dues_us = (surface.next_due_us() for surface in self._surfaces)
+        next_us = [self._run.world.next_us(), *(due for due in dues_us if due is not None)]
         until_event_s = self._clock.real_seconds(min(next_us) - self._clock.now_us())
         until_publication_s = self._published_s + _PERIOD_S - time.monotonic()
         return max(0.0, min(until_event_s, until_publication_s))

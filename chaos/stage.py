@@ -9,11 +9,11 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 from chaos import registry
@@ -21,11 +21,11 @@ from chaos.control import ControlServer
 from chaos.errors import UsageError, did_you_mean
 from chaos.fleet import Given, build_world
 from chaos.foreground import Foreground
-from chaos.live import LiveNode, LiveRun
+from chaos.live import LiveNode, LiveRun, Surface
 from chaos.run import Run
 from chaos.sandbox import view
 from chaos.sandbox.host import SandboxHost
-from chaos.sandbox.rank import holder
+from chaos.sandbox.rank import find_holder
 from chaos.sandbox.tier import Outcome, check_uncontained, start_nodes
 from chaos.scenario import Entry
 from fakes.clock import ScaledClock
@@ -33,7 +33,7 @@ from fakes.kernel_log import KernelLogFile
 from fakes.node import Node
 from fakes.nvml.answer import answer
 from fakes.nvml.endpoint import Endpoint
-from fakes.nvml.shim.build import LibraryError, require
+from fakes.nvml.shim.build import LibraryError, NoCompilerError, require
 
 _MOST_NODES = 64
 _DEFAULT_PROGRAM = (sys.executable, "-m", "gputui")
@@ -61,7 +61,7 @@ def play(
     _check(given, options)
     words = tuple(program) or _DEFAULT_PROGRAM
     with ExitStack() as stack:
-        stage = _Stage(given, options, stack)
+        stage = _Stage(given, options, words, stack)
         clock = ScaledClock(options.rate)
         world = build_world(given, seed=seed, host_of=stage.hosts.__getitem__, epoch=clock.epoch())
         nodes = [stage.equip(node, clock) for node in world.nodes.values()]
@@ -70,8 +70,9 @@ def play(
         control = ControlServer(stage.directory.control, live.answer)
         stack.callback(control.close)
         stage.directory.describe(live.status())
-        print(f"gpuchaos: {stage.sentence()}", file=sys.stderr, flush=True)
-        status = live.serve(partial(stage.start, words), [control])
+        for sentence in stage.sentences():
+            print(f"gpuchaos: {sentence}", file=sys.stderr, flush=True)
+        status = live.serve(stage.start, [control])
     for problem in run.problems:
         print(f"gpuchaos: {problem}", file=sys.stderr)
     return status
@@ -91,15 +92,19 @@ def _check(given: Given, options: Options) -> None:
 class _Stage:
     """What stands around the world: directories, the library, the nodes' first processes."""
 
-    def __init__(self, given: Given, options: Options, stack: ExitStack) -> None:
+    def __init__(
+        self, given: Given, options: Options, words: Sequence[str], stack: ExitStack
+    ) -> None:
         self._given = given
         self._options = options
+        self._words = tuple(words)
         self._stack = stack
+        self._missing = ""
+        self._library = self._find_library()
         self.directory = registry.claim(options.name)
         stack.callback(self.directory.close)
-        self._library = _library()
-        waiting = holder()
-        self.hosts = {name: SandboxHost(name, waiting) for name in given.fleet.names}
+        holder = find_holder(self.directory.path / "commands")
+        self.hosts = {name: SandboxHost(name, holder) for name in given.fleet.names}
         stack.callback(_close, self.hosts)
         self._outcome: Outcome = start_nodes(
             tuple(self.hosts.values()), self._binds, sandbox=options.sandbox
@@ -108,7 +113,8 @@ class _Stage:
     def _binds(self, host: SandboxHost) -> Sequence[tuple[Path, Path]]:
         """What the node's programs see in the machine's place; NVML's endpoint comes later."""
         home = self.directory.node(host.node)
-        (home / view.LIBRARY).symlink_to(self._library)
+        if self._library is not None:
+            (home / view.LIBRARY).symlink_to(self._library)
         return view.binds(home, self._library)
 
     def equip(self, node: Node, clock: ScaledClock) -> LiveNode:
@@ -122,22 +128,40 @@ class _Stage:
         )
         self._stack.callback(log.close)
         node.kernel_log.listen(log)
-        endpoint = Endpoint(home, partial(answer, node), now_us=clock.now_us, library=self._library)
-        self._stack.callback(endpoint.close)
-        return LiveNode(node, self.hosts[node.name], endpoint)
+        return LiveNode(node, self.hosts[node.name], self._surface(node, home, clock))
 
-    def start(self, words: Sequence[str]) -> Foreground:
+    def _surface(self, node: Node, home: Path, clock: ScaledClock) -> Surface | None:
+        """What shows a node: NVML for every program, or samples for the one gputui."""
+        if self._library is not None:
+            endpoint = Endpoint(
+                home, partial(answer, node), now_us=clock.now_us, library=self._library
+            )
+            self._stack.callback(endpoint.close)
+            return endpoint
+        if node.name != self._options.on:
+            return None
+        # Only here: it brings nvidia-ml-py and the monitor's reader with it.
+        from chaos.sampling import SampleStream
+
+        init_pid = self.hosts[node.name].init_pid
+        proc = Path(f"/proc/{init_pid}/root/proc" if self._outcome.contained else "/proc")
+        samples = SampleStream(node, home / "samples", proc, clock.now_us)
+        self._stack.callback(samples.close)
+        self._words += ("--source", f"stream={samples.path}")
+        return samples
+
+    def start(self) -> Foreground:
         """Start the program on its node."""
         node = self._options.on
         environment = view.environment(
             os.environ,
             self._options.name,
             self.directory.node(node),
-            library=True,
+            library=self._library is not None,
             contained=self._outcome.contained,
         )
         init_pid = self.hosts[node].init_pid if self._outcome.contained else 0
-        return Foreground(init_pid, words, environment)
+        return Foreground(init_pid, self._words, environment)
 
     def facts(self) -> dict[str, Any]:
         """What does not change while the run lives."""
@@ -150,7 +174,7 @@ class _Stage:
             "rate": self._options.rate,
             "tier": self._outcome.containment.tier.value,
             "reason": self._outcome.reason,
-            "library": True,
+            "library": self._library is not None,
             "homes": {
                 name: {
                     "directory": str(self.directory.node(name)),
@@ -161,14 +185,28 @@ class _Stage:
             },
         }
 
-    def sentence(self) -> str:
-        """One line on what was set up."""
+    def sentences(self) -> Iterator[str]:
+        """One line on what was set up, and one on what is missing."""
         fleet = self._given.fleet
         nodes = "node n0" if fleet.nodes == 1 else f"{fleet.nodes} nodes"
-        return (
+        yield (
             f"fake {nodes} '{self._options.name}' with {fleet.gpus} x {fleet.profile.name}, "
             f"{self._outcome.sentence()}."
         )
+        if self._missing:
+            yield f"gputui is fed its readings, and nothing else can run here: {self._missing}."
+
+    def _find_library(self) -> Path | None:
+        """The NVML library; None where gputui can do without."""
+        try:
+            return require()
+        except NoCompilerError as error:
+            if not _is_gputui(self._words):
+                raise UsageError(f"{self._words[0]} cannot run: {error}.") from error
+            self._missing = str(error)
+            return None
+        except LibraryError as error:
+            raise UsageError(f"{error}.") from error
 
 
 def _close(hosts: Mapping[str, SandboxHost]) -> None:
@@ -179,11 +217,11 @@ def _close(hosts: Mapping[str, SandboxHost]) -> None:
         host.close()
 
 
-def _library() -> Path:
-    try:
-        return require()
-    except LibraryError as error:
-        raise UsageError(f"{error}.") from error
+def _is_gputui(words: Sequence[str]) -> bool:
+    """Whether a command line runs gputui: by its name, or as a module of Python."""
+    if PurePath(words[0]).name.startswith("python"):
+        return tuple(words[1:3]) == ("-m", "gputui")
+    return PurePath(words[0]).name == "gputui"
 
 
 def _pid_namespace(pid: int) -> int:

@@ -88,10 +88,12 @@ class SandboxHost:
         if spec.job not in self._jobs:
             self._jobs.append(spec.job)
         job_number = self._jobs.index(spec.job)
+        waiting = self._holder.waiting(spec.command)
         self._send(
             {
-                "program": str(self._holder.program),
-                "spawn": self._holder.argv(spec.command),
+                "program": str(waiting.program),
+                "directory": str(waiting.directory),
+                "spawn": list(waiting.words),
                 "environment": environment(spec, self.node, job_number),
                 "pid": self._next_pid,
             }

@@ -6,7 +6,8 @@ socket, and tells what happened the same way:
 
 * first, ``{"node", "tier", "user", "binds": [[source, target]]}``; the answer is ``{"ready": PID}``
   (as the machine sees it) or ``{"refused": WHY}``;
-* ``{"spawn": WORDS, "program", "environment", "pid"}``: ``{"spawned": PID}``, ``{"failed": WHY}``;
+* ``{"spawn": WORDS, "program", "directory", "environment", "pid"}``: ``{"spawned": PID}`` or
+  ``{"failed": WHY}``;
 * ``{"kill": PID}``: no answer;
 * at any time, of a process that it spawned: ``{"exited": PID, "status"}``.
 
@@ -67,9 +68,7 @@ class Init:
     def _obey(self, order: dict[str, Any]) -> None:
         if "spawn" in order:
             try:
-                pid = self._spawn(
-                    order["program"], order["spawn"], order["environment"], order["pid"]
-                )
+                pid = self._spawn(order)
             except OSError as error:
                 self._orders.send({"failed": str(error)})
             else:
@@ -77,9 +76,9 @@ class Init:
         elif order.get("kill") in self._children:
             os.kill(order["kill"], signal.SIGKILL)
 
-    def _spawn(self, program: str, words: list[str], environment: dict[str, str], pid: int) -> int:
-        """Start ``program`` under the name ``words``, with PID ``pid`` where that can be had."""
-        child = _fork_as(pid if self._alone else 0)
+    def _spawn(self, order: dict[str, Any]) -> int:
+        """Start a program under any words, with a PID of choice where that can be had."""
+        child = _fork_as(order["pid"] if self._alone else 0)
         if child == 0:
             try:
                 signal.set_wakeup_fd(-1)
@@ -90,8 +89,8 @@ class Init:
                 os.dup2(self._lifeline, 0)
                 os.dup2(nowhere, 1)
                 os.dup2(nowhere, 2)
-                os.chdir("/")
-                os.execve(program, words, environment)
+                os.chdir(order["directory"])
+                os.execve(order["program"], order["spawn"], order["environment"])
             finally:
                 os._exit(127)
         self._children.add(child)

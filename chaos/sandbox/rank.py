@@ -1,47 +1,81 @@
 """The program that stands for one rank of a job, and what such a process finds in its environment.
 
-It is a few lines of C (``rank.c``), compiled on first use; where that cannot be, a shell waits in
-its place.
+It is a few lines of C (``rank.c``), compiled on first use. Where that cannot be, a shell waits in
+its place, under the same words: it runs a script of the name that the job's own has.
 """
 
 from __future__ import annotations
 
 import hashlib
 import platform
+import re
 import shutil
 import subprocess
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from fakes.nvml.shim.build import LibraryError, cache_directory, compiler
 from fakes.process import ProcessSpec
 
 _SOURCE = Path(__file__).with_name("rank.c")
-_SHELL_WAITS = 'echo "${0##*/}" > /proc/$$/comm; read -r _'
+_PLAIN_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 _FIRST_JOB = 1001
 
 
 @dataclass(frozen=True, slots=True)
-class Holder:
-    """A program that waits: its path, and what stands between a rank's first and other words."""
+class Waiting:
+    """How to start a process that waits: its program, the words it shows, where it starts."""
 
     program: Path
-    words: tuple[str, ...] = ()
-
-    def argv(self, command: tuple[str, ...]) -> list[str]:
-        """The words that a process of ``command`` is started with."""
-        name, *rest = command
-        return [name, *self.words, *((name,) if self.words else ()), *rest]
+    words: tuple[str, ...]
+    directory: Path = Path("/")
 
 
-def holder() -> Holder:
-    """The compiled program, or a shell that waits: its command line shows that it is one."""
+class Holder(Protocol):
+    """Knows how to let a process wait under the words of a job's command."""
+
+    def waiting(self, words: tuple[str, ...]) -> Waiting:
+        """How to start it."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledHolder:
+    """The program of ``rank.c``."""
+
+    program: Path
+
+    def waiting(self, words: tuple[str, ...]) -> Waiting:
+        """It takes any words."""
+        return Waiting(self.program, words)
+
+
+@dataclass(frozen=True, slots=True)
+class ShellHolder:
+    """A shell that waits for the end of its input. Its scripts go to ``folder``."""
+
+    shell: Path
+    folder: Path
+
+    def waiting(self, words: tuple[str, ...]) -> Waiting:
+        """As ``WORD SCRIPT ...`` where the second word can be a script's name; else it shows."""
+        name = words[0].rsplit("/", 1)[-1]
+        script = f"echo '{name}' > /proc/$$/comm\nread -r _\n"
+        if len(words) > 1 and _PLAIN_NAME.fullmatch(words[1]):
+            self.folder.mkdir(exist_ok=True)
+            (self.folder / words[1]).write_text(script, encoding="utf-8")
+            return Waiting(self.shell, words, self.folder)
+        return Waiting(self.shell, (words[0], "-c", script, *words))
+
+
+def find_holder(folder: Path) -> Holder:
+    """The compiled program, or a shell. ``folder`` is made if it is needed."""
     try:
-        return Holder(_compiled())
+        return CompiledHolder(_compiled())
     except (LibraryError, OSError, subprocess.SubprocessError):
-        shell = shutil.which("sh") or "/bin/sh"
-        return Holder(Path(shell), ("-c", _SHELL_WAITS))
+        return ShellHolder(Path(shutil.which("sh") or "/bin/sh"), folder)
 
 
 def _compiled() -> Path:
