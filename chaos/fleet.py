@@ -69,7 +69,7 @@ class Given:
 
 
 def training(fleet: Fleet) -> Job:
-    """The job a node has unless idle: every GPU busy, with 60 GiB or three quarters of it held."""
+    """The job a node has unless idle: every GPU busy, with 60 GiB or four fifths of it held."""
     memory_bytes = min(60 << 30, fleet.gpu_capacity_bytes * 4 // 5)
     return Job("train", Gpus.parse("*/*"), memory_bytes=memory_bytes)
 
