@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
+import gc
 import os
+import signal
 import sys
 import threading
 import traceback
@@ -13,9 +16,9 @@ from typing import ClassVar, Protocol
 
 from textual.app import App
 from textual.binding import Binding, BindingType
-from textual.drivers.linux_driver import LinuxDriver
 
 from gputui.model import Snapshot
+from gputui.tui.driver import TerminalDriver
 from gputui.tui.glyphs import ASCII, UNICODE, Glyphs
 from gputui.tui.messages import SnapshotArrived
 from gputui.tui.pages import help_page
@@ -26,8 +29,10 @@ from gputui.tui.themes import Theme, UnknownThemeError, ascii_for, theme_for
 from gputui.tui.watch import Watch
 
 _TICK_S = 0.5
-_OLD_PICTURE_S = 0.95
-"""A picture older than this is drawn anew by the tick: ages count also when nothing arrives."""
+_SECOND_S = 0.95
+_LATE_S = 1.2
+"""Ages count also when nothing arrives: the tick draws anew a second after its last picture, and
+this long after a snapshot's, since the next snapshot usually comes just about a second later."""
 
 _STOP_S = 0.2
 """How long the monitor may take to stop before the program leaves without it."""
@@ -46,14 +51,6 @@ class SnapshotSource(Protocol):
         """End it."""
 
 
-class _StandardOutputDriver(LinuxDriver):
-    """Draws on standard output, so that ``gputui 2>log`` works. Textual draws on standard error."""
-
-    def __init__(self, *args: object, **kwargs: object) -> None:
-        super().__init__(*args, **kwargs)  # type: ignore[arg-type]
-        self._file = sys.__stdout__
-
-
 class MonitorApp(App[None]):
     """Owns what has been heard, and passes on when something has."""
 
@@ -67,20 +64,24 @@ class MonitorApp(App[None]):
     ]
 
     def __init__(self, source: SnapshotSource, theme: Theme, glyphs: Glyphs) -> None:
-        super().__init__(driver_class=_StandardOutputDriver, ansi_color=True)
+        super().__init__(driver_class=TerminalDriver, ansi_color=True)
         self.animation_level = "none"
         self._source = source
         self._look = theme
         self._glyphs = glyphs
         self._heard = Watch(monotonic())
-        self._drawn_s = 0.0
+        self._next_tick_s = 0.0
 
     def get_default_screen(self) -> MainScreen:
         """The main screen."""
         return MainScreen(self._heard, self._look, self._glyphs)
 
     def on_mount(self) -> None:
-        """Begin to listen."""
+        """Begin to listen, to the monitor and to those who ask the program to end."""
+        if not self.is_headless:
+            loop = asyncio.get_running_loop()
+            for ending in (signal.SIGTERM, signal.SIGHUP):
+                loop.add_signal_handler(ending, self.exit)
         self.set_interval(_TICK_S, self._tick)
         self._source.start(self._hand_over)
 
@@ -91,15 +92,18 @@ class MonitorApp(App[None]):
 
     def on_snapshot_arrived(self, message: SnapshotArrived) -> None:
         """Take a snapshot in, and show it."""
-        self._heard.hear(message.snapshot, monotonic())
+        now_s = monotonic()
+        self._heard.hear(message.snapshot, now_s)
+        self._next_tick_s = now_s + _LATE_S
         self._redraw()
 
     def _tick(self) -> None:
-        if monotonic() - self._drawn_s >= _OLD_PICTURE_S:
+        now_s = monotonic()
+        if now_s >= self._next_tick_s:
+            self._next_tick_s = now_s + _SECOND_S
             self._redraw()
 
     def _redraw(self) -> None:
-        self._drawn_s = monotonic()
         if isinstance(self.screen, LineScreen):
             self.screen.redraw()
 
@@ -120,6 +124,7 @@ def run(source: SnapshotSource, *, theme: str | None = None, ascii_only: bool = 
     :data:`gputui.tui.themes.THEMES`, or ``None`` for the one that suits the terminal.
     """
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        source.stop()
         print(
             "gputui: the screen needs a terminal, and standard input or output is none; "
             "--once, --json and --stream work without one",
@@ -129,6 +134,7 @@ def run(source: SnapshotSource, *, theme: str | None = None, ascii_only: bool = 
     try:
         look = theme_for(theme, os.environ)
     except UnknownThemeError as error:
+        source.stop()
         print(f"gputui: {error}", file=sys.stderr)
         return _BAD_USAGE
     if theme is not None:
@@ -163,6 +169,7 @@ def _leave(source: SnapshotSource, status: int) -> None:
     Where some other thread would keep the interpreter from ending, the process ends here: the
     terminal is restored by now.
     """
+    gc.freeze()  # nothing is collected while the interpreter ends: that takes a tenth of a second
     stopper = threading.Thread(target=source.stop, daemon=True)
     stopper.start()
     stopper.join(_STOP_S)

@@ -14,6 +14,8 @@ Row = TypeVar("Row")
 GAP = 1
 """Cells between two columns."""
 
+_GAP_RUN = Run(" " * GAP)
+
 
 @dataclass(frozen=True, slots=True)
 class Column(Generic[Row]):
@@ -105,8 +107,7 @@ def titles(
 def cells(placed: Sequence[Placed[Row]], row: Row) -> list[Run]:
     """The cells of one row, from the first column's start."""
     runs: list[Run] = []
-    for position, item in enumerate(placed):
-        runs.extend(item.column.cell(row, item.width))
-        if position < len(placed) - 1:
-            runs.append(Run(" " * GAP))
-    return runs
+    for item in placed:
+        runs += item.column.cell(row, item.width)
+        runs.append(_GAP_RUN)
+    return runs[:-1]

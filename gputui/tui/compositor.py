@@ -1,119 +1,152 @@
 """Only the cells that changed reach the terminal.
 
-Textual's own update sends every changed region from its widget's left edge and sets the whole style
-anew for each piece of text; on a screen that is one widget that is the whole line. This one begins
-at the region's edge, moves by the shortest sequence, and changes only the parts of the style that
-differ. It touches a few private names of Textual: on versions it was not tried with, Textual's own
-compositor is used.
+Textual's own partial update renders every line of every widget it touches, and sends changed cells
+from the widget's left edge, with the whole style set anew for each piece of text. On a screen that
+is one canvas that is the whole line. This compositor takes the canvas's lines as they are, sends
+the changed spans alone, and changes only those parts of the style that differ. With anything else
+on the screen (a toast), or in a Textual that is made differently, Textual's own way is taken.
 """
 
 from __future__ import annotations
 
-import re
+from collections.abc import Sequence
 from functools import lru_cache
-from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from rich.color import ColorSystem
-from textual._compositor import ChopsUpdate, Compositor
+from rich.color import Color, ColorSystem
+from rich.segment import Segment
+from textual._compositor import ChopsUpdate, Compositor, CompositorUpdate
+
+from gputui.tui.roles import Role
+from gputui.tui.text import Line, width_of
+from gputui.tui.themes import Look, Theme
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.style import Style
 
-_TRIED = re.compile(r"8\.[2-9]\.")
-"""Versions of Textual whose private names are known to fit."""
+    from gputui.tui.widgets.canvas import Canvas
 
 
-def best_compositor() -> Compositor:
-    """The sparing compositor where Textual's version is known, else Textual's own."""
-    return SparingCompositor() if _TRIED.match(version("textual")) else Compositor()
+def compositor_for(canvas: Canvas) -> Compositor:
+    """The sparing compositor where Textual is made as this expects it, else Textual's own."""
+    stock = Compositor()
+    needed = ("_dirty_regions", "_regions_to_spans", "visible_widgets", "root", "size")
+    return CanvasCompositor(canvas) if all(hasattr(stock, name) for name in needed) else stock
 
 
-class SparingCompositor(Compositor):
-    """A compositor whose partial updates are :class:`SparingUpdate`."""
+class CanvasCompositor(Compositor):
+    """A compositor for screens that are one canvas."""
 
-    def render_partial_update(self) -> ChopsUpdate | None:
-        """The update for all regions that are dirty now."""
-        update = super().render_partial_update()
-        if update is None:
-            return None
-        return SparingUpdate(update.chops, update.spans, update.chop_ends)
+    def __init__(self, canvas: Canvas) -> None:
+        super().__init__()
+        self._canvas = canvas
+
+    def render_partial_update(self) -> CompositorUpdate | ChopsUpdate | None:  # type: ignore[override]
+        """The update for the regions that are dirty now."""
+        if not self._dirty_regions or not self._is_canvas_alone():
+            return super().render_partial_update()
+        screen = self.size.region
+        regions = [region.intersection(screen) for region in self._dirty_regions]
+        self._dirty_regions.clear()
+        spans = list(self._regions_to_spans(regions))
+        return SpanUpdate(spans, self._canvas.lines, self._canvas.theme)
+
+    def _is_canvas_alone(self) -> bool:
+        """Whether the canvas is all there is to be seen, and covers the screen."""
+        shown = self.visible_widgets
+        place = shown.get(self._canvas)
+        return (
+            place is not None
+            and place[0] == self.size.region
+            and all(widget is self._canvas or widget is self.root for widget in shown)
+        )
 
 
-class SparingUpdate(ChopsUpdate):
-    """Changed spans of lines, in as few bytes as is simple."""
+class SpanUpdate(CompositorUpdate):
+    """Spans ``(y, x1, x2)`` of lines, in as few bytes as is simple."""
+
+    def __init__(
+        self, spans: Sequence[tuple[int, int, int]], lines: Sequence[Line], theme: Theme
+    ) -> None:
+        self._spans = spans
+        self._lines = lines
+        self._theme = theme
 
     def render_segments(self, console: Console) -> str:
         """The escape sequences that draw the spans; the style is plain before and after."""
         system = console._color_system or ColorSystem.TRUECOLOR
         out: list[str] = []
         style = _PLAIN
-        cursor_y, cursor_x = -1, -1
-        for y, x1, x2 in self.spans:
-            for end, (x, strip) in zip(self.chop_ends[y], self.chops[y].items(), strict=False):
-                if strip is None or x >= x2 or end <= x1:
-                    continue
-                start = max(x, x1)
-                if y != cursor_y:
-                    out.append(f"\x1b[{y + 1};{start + 1}H")
-                elif start != cursor_x:
-                    out.append(f"\x1b[{start + 1}G")
-                for segment in strip.crop(start - x, min(end, x2) - x):
-                    if segment.control:
-                        continue
-                    wanted = _parts(segment.style, system)
+        last_y = -1
+        for y, x1, x2 in self._spans:
+            if y >= len(self._lines):
+                continue
+            runs, selected = self._lines[y]
+            out.append(f"\x1b[{x1 + 1}G" if y == last_y else f"\x1b[{y + 1};{x1 + 1}H")
+            last_y = y
+            x = 0
+            for text, role in runs:
+                cells = width_of(text)
+                end = x + cells
+                if end > x1:
+                    wanted = _codes(self._theme, role, selected, system)
                     out.append(_change(style, wanted))
-                    out.append(segment.text)
                     style = wanted
-                cursor_y, cursor_x = y, min(end, x2)
+                    out.append(_slice(text, cells, max(x1 - x, 0), min(x2, end) - x))
+                x = end
+                if x >= x2:
+                    break
         out.append(_change(style, _PLAIN))
         return "".join(out)
 
 
-_Parts = tuple[str, str, str]
-"""SGR codes of a style: attributes, foreground, background."""
+def _slice(text: str, cells: int, start: int, end: int) -> str:
+    """The cells ``start <= x < end`` of ``text``; a wide character cut in two becomes a space."""
+    if start == 0 and end == cells:
+        return text
+    if len(text) == cells:
+        return text[start:end]
+    return Segment(text).split_cells(end)[0].split_cells(start)[1].text
 
-_PLAIN: _Parts = ("", "", "")
+
+_Codes = tuple[str, str, str]
+"""SGR codes of a style: attributes, foreground, background; empty where the terminal's own."""
+
+_PLAIN: _Codes = ("", "", "")
 
 
 @lru_cache(maxsize=256)
-def _parts(style: Style | None, system: ColorSystem) -> _Parts:
-    """The SGR codes of a style in a colour system."""
-    if style is None:
-        return _PLAIN
-    attributes = ";".join(
-        code
-        for code, on in (
-            ("1", style.bold),
-            ("2", style.dim),
-            ("3", style.italic),
-            ("4", style.underline),
-            ("7", style.reverse),
-            ("9", style.strike),
-        )
-        if on
+def _codes(theme: Theme, role: Role, selected: bool, system: ColorSystem) -> _Codes:
+    """The SGR codes of a role in a colour system."""
+    look = theme.look(role, selected=selected)
+    return (
+        _attributes(look),
+        _colour_codes(look.colour, system, foreground=True),
+        _colour_codes(look.ground, system, foreground=False),
     )
-    colours = [
-        ";".join(colour.downgrade(system).get_ansi_codes(foreground)) if colour else ""
-        for colour, foreground in ((style.color, True), (style.bgcolor, False))
-    ]
-    return attributes, *_without_defaults(colours)
 
 
-def _without_defaults(colours: list[str]) -> tuple[str, str]:
-    """The terminal's own colours are what a plain style has already."""
-    front, back = colours
-    return "" if front == "39" else front, "" if back == "49" else back
+def _attributes(look: Look) -> str:
+    """The SGR codes of what is not colour (ECMA-48 8.3.117)."""
+    on = (("1", look.bold), ("2", look.dim), ("4", look.underline), ("7", look.reverse))
+    return ";".join(code for code, is_on in on if is_on)
+
+
+def _colour_codes(number: int | None, system: ColorSystem, *, foreground: bool) -> str:
+    if number is None:
+        return ""
+    colour = Color.from_ansi(number).downgrade(system)
+    return ";".join(colour.get_ansi_codes(foreground))
 
 
 @lru_cache(maxsize=1024)
-def _change(old: _Parts, new: _Parts) -> str:
+def _change(old: _Codes, new: _Codes) -> str:
     """The shortest SGR sequence from one style to another."""
     if old == new:
         return ""
-    taken_away = old[0] != new[0] and old[0] != ""
-    if taken_away or any(before and not after for before, after in zip(old, new, strict=True)):
+    drops_attribute = old[0] not in ("", new[0])
+    drops_colour = any(before and not after for before, after in zip(old, new, strict=True))
+    if drops_attribute or drops_colour:
         codes = ["", *(part for part in new if part)]
     else:
         codes = [after for before, after in zip(old, new, strict=True) if before != after]

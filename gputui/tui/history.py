@@ -74,7 +74,7 @@ def sparkline(values: Sequence[float | None], width: int, *, braille: bool, leve
     the time then fits, so pairs are averaged to show the same span.
     """
     wanted = 2 * width
-    recent = [None] * (wanted - len(values)) + list(values[-wanted:])
+    recent = [None] * (wanted - len(values)) + list(values[max(len(values) - wanted, 0) :])
     pairs = zip(recent[::2], recent[1::2], strict=True)
     if braille:
         return "".join(

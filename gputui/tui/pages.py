@@ -278,10 +278,13 @@ _STATES = (
 )
 
 _WORDS = (
-    ("n/s", "not supported by this GPU"),
-    ("denied", "needs more permission"),
+    ("n/s", "not supported by this GPU, or by this driver"),
+    ("none", "NVML has no value"),
+    ("perm", "needs more permission"),
+    ("wait", "not measured yet"),
     ("late", "the call timed out"),
-    ("?", "missing for another reason: open the GPU"),
+    ("bad", "garbage instead of a number"),
+    ("err  lost  ?", "the call failed: open the GPU to see how"),
     ("89C!", "near, or at, the slowdown temperature"),
 )
 

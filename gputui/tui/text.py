@@ -7,7 +7,7 @@ must never see another program's control characters.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from rich.cells import cell_len, set_cell_size
@@ -69,38 +69,47 @@ def shorten(text: str, width: int, ellipsis: str) -> str:
 
 def left(text: str, width: int, ellipsis: str = "…") -> str:
     """``text`` in exactly ``width`` cells, at the left."""
+    if len(text) <= width and text.isascii():
+        return text.ljust(width)
     text = shorten(text, width, ellipsis)
     return text + " " * (width - width_of(text))
 
 
 def right(text: str, width: int, ellipsis: str = "…") -> str:
     """``text`` in exactly ``width`` cells, at the right."""
+    if len(text) <= width and text.isascii():
+        return text.rjust(width)
     text = shorten(text, width, ellipsis)
     return " " * (width - width_of(text)) + text
 
 
-def make_line(runs: Iterable[Run], width: int, *, selected: bool = False) -> Line:
+def make_line(runs: Sequence[Run], width: int, *, selected: bool = False) -> Line:
     """A line of exactly ``width`` cells, cut or padded; neighbours of one role are joined."""
+    cells = width_of("".join([run.text for run in runs]))
+    if cells > width:
+        runs = _cut(runs, width)
+    elif cells < width:
+        runs = [*runs, Run(" " * (width - cells))]
     joined: list[Run] = []
+    last: Role | None = None
+    for run in runs:
+        if run.role is last:
+            joined[-1] = Run(joined[-1].text + run.text, run.role)
+        elif run.text:
+            joined.append(run)
+            last = run.role
+    return Line(tuple(joined), selected)
+
+
+def _cut(runs: Sequence[Run], width: int) -> list[Run]:
+    """As much of ``runs`` as fits into ``width`` cells; half a wide character becomes a space."""
+    kept: list[Run] = []
     room = width
     for text, role in runs:
         cells = width_of(text)
-        if cells > room:
-            text = set_cell_size(text, room)
-            cells = room
-        if not text:
-            continue
-        room -= cells
-        if joined and joined[-1].role is role:
-            joined[-1] = Run(joined[-1].text + text, role)
-        else:
-            joined.append(Run(text, role))
-    if room > 0:
-        if joined and joined[-1].role is Role.TEXT:
-            joined[-1] = Run(joined[-1].text + " " * room, Role.TEXT)
-        else:
-            joined.append(Run(" " * room, Role.TEXT))
-    return Line(tuple(joined), selected)
+        kept.append(Run(text if cells <= room else set_cell_size(text, room), role))
+        room -= min(cells, room)
+    return kept
 
 
 def wrap(text: str, width: int) -> list[str]:

@@ -26,7 +26,7 @@ class Look:
     underline: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Theme:
     """Looks by role. ``cursor_ground`` lies under a chosen row; without one the row is reversed."""
 

@@ -15,10 +15,7 @@ _SLOW = (
     "answers hangs in the kernel: look for Xid and NVRM lines in dmesg. q quits at any time."
 )
 
-_REMEDY = (
-    "See whether the driver is loaded (lsmod | grep nvidia; modprobe nvidia) and whether the GPUs "
-    "are on the bus (lspci -d 10de:). In a container, start it with its GPUs (--gpus all)."
-)
+_MEANWHILE = "gputui keeps trying; q quits. gputui --demo shows a fake node that runs into trouble."
 
 
 def lines(scene: Scene, width: int) -> list[Line]:
@@ -33,13 +30,13 @@ def lines(scene: Scene, width: int) -> list[Line]:
         told = [part for part in sample.error.splitlines() if part.strip()]
         return [
             head,
-            *(line for part in told for line in _paragraph(clean(part), Role.TEXT, width)),
-            *_paragraph(f"> {_REMEDY}", Role.ADVICE, width),
+            *(line for part in told for line in _paragraph(clean(part), Role.STRONG, width)),
+            *_paragraph(_MEANWHILE, Role.DIM, width),
         ]
     if not sample.gpus:
         mark = Run(f" {scene.glyphs.warning} ", Role.WARNING)
         head = make_line([mark, Run("the driver answers, and counts no GPU", Role.WARNING)], width)
-        return [head, *_paragraph(f"> {_REMEDY}", Role.ADVICE, width)]
+        return [head, *_paragraph(_MEANWHILE, Role.DIM, width)]
     return []
 
 

@@ -20,7 +20,7 @@ _SILENT = frozenset({GpuState.LOST, GpuState.HUNG, GpuState.HIDDEN})
 _REASONS = {
     GpuState.LOST: "no answer on the bus",
     GpuState.HUNG: "a call to the driver has not returned",
-    GpuState.RESET_NEEDED: "no readings until it is reset",
+    GpuState.RESET_NEEDED: "no readings: it needs a reset",
     GpuState.HIDDEN: "not visible in this container",
     GpuState.UNSUPPORTED: "gives no readings",
     GpuState.STALE: "no new readings",
@@ -28,10 +28,15 @@ _REASONS = {
 """What stands in the row when the monitor gives no reason of its own."""
 
 _MISSING_WORDS = (
+    ("not measured yet", "wait"),
     ("support", "n/s"),
-    ("permission", "denied"),
+    ("library", "n/s"),
+    ("not available", "none"),
+    ("permission", "perm"),
     ("timed out", "late"),
+    ("garbage", "bad"),
     ("lost", "lost"),
+    ("error", "err"),
 )
 """Short words for why one reading is missing; the GPU's page has the reason in full."""
 
@@ -166,14 +171,11 @@ def _reason(row: GpuRow, room: int) -> list[Run]:
         dated = f"{reason} since {fmt.clock(status.since_s)}"
         reason = dated if width_of(dated) <= room else reason
     reason = shorten(reason, room, row.glyphs.ellipsis)
-    last = _last_readings(row)
-    if last and status.age_s > 0:
-        last = f" {row.glyphs.separator} {fmt.age(status.age_s)} ago {last}"
     rest = room - width_of(reason)
-    return [
-        Run(reason, row.role),
-        Run(left(last if width_of(last) <= rest else "", rest), Role.DIM),
-    ]
+    last = _last_readings(row) if status.age_s > 0 else ""
+    told = f" {row.glyphs.separator} {fmt.age(status.age_s)} ago {last}" if last else ""
+    told = told if width_of(told) <= rest else ""
+    return [Run(reason, row.role), Run(left(told, rest), Role.DIM)]
 
 
 def _last_readings(row: GpuRow) -> str:
@@ -234,7 +236,7 @@ def _utilization(row: GpuRow, width: int) -> tuple[Run, ...]:
     value = row.sample.utilization_percent
     if value is None:
         return _missing(row, "utilization_percent", width)
-    role = Role.WARNING_BAR if row.role is Role.WARNING else Role.BAR
+    role = Role.WARNING_BAR if row.status.state is GpuState.THROTTLED else Role.BAR
     return _bar_and_text(row, value / 100, fmt.percent(value), 4, width, role)
 
 

@@ -93,6 +93,9 @@ def _right_choices(scene: Scene) -> list[list[Run]]:
 def _summary(scene: Scene) -> tuple[Run, Run]:
     """How many incidents are open, in words and in glyphs."""
     incidents = scene.open_incidents()
+    if not incidents and scene.snapshot is not None and scene.snapshot.sample.error is not None:
+        run = Run("no readings", Role.HEADER_CRITICAL)
+        return run, run
     if not incidents:
         return Run("no incidents", Role.HEADER_OK), Run("ok", Role.HEADER_OK)
     worst = max(incident.severity for incident in incidents)

@@ -9,7 +9,7 @@ from time import monotonic
 from textual.app import ComposeResult
 from textual.screen import Screen
 
-from gputui.tui.compositor import best_compositor
+from gputui.tui.compositor import compositor_for
 from gputui.tui.glyphs import Glyphs
 from gputui.tui.scene import Scene
 from gputui.tui.text import Line
@@ -24,11 +24,11 @@ class LineScreen(Screen[None]):
 
     def __init__(self, heard: Watch, theme: Theme, glyphs: Glyphs) -> None:
         super().__init__()
-        self._compositor = best_compositor()
         self.heard = heard
         self.look = theme
         self.glyphs = glyphs
         self.canvas = Canvas(self.draw_lines, theme, ascii_only=glyphs.ascii_only)
+        self._compositor = compositor_for(self.canvas)
 
     def compose(self) -> ComposeResult:
         """The canvas alone."""

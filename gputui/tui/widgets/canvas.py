@@ -34,22 +34,29 @@ class Canvas(Widget):
     ) -> None:
         super().__init__()
         self._draw = draw
-        self._look = theme.look
+        self.theme = theme
         self._ascii_only = ascii_only
         self._lines: tuple[Line, ...] = ()
         self._drawn_size: Size | None = None
 
     @property
     def lines(self) -> tuple[Line, ...]:
-        """What is shown."""
+        """What is shown, in the size that the canvas has now."""
+        if self._drawn_size != self.size:
+            self._drawn_size = self.size
+            self._lines = self._drawn()
         return self._lines
+
+    def _drawn(self) -> tuple[Line, ...]:
+        lines = tuple(self._draw(*self.size))
+        return tuple(_in_ascii(line) for line in lines) if self._ascii_only else lines
 
     def redraw(self) -> None:
         """Show what is to be shown now."""
         if self._drawn_size != self.size:
             self.refresh()
             return
-        old, self._lines = self._lines, tuple(self._draw(*self.size))
+        old, self._lines = self._lines, self._drawn()
         dirty = [
             Region(start, y, end - start, 1)
             for y, (before, after) in enumerate(zip(old, self._lines, strict=True))
@@ -61,19 +68,19 @@ class Canvas(Widget):
 
     def render_line(self, y: int) -> Strip:
         """One line in the theme's styles."""
-        if self._drawn_size != self.size:
-            self._drawn_size = self.size
-            self._lines = tuple(self._draw(*self.size))
-        if y >= len(self._lines):
+        lines = self.lines
+        if y >= len(lines):
             return Strip.blank(self.size.width)
-        runs, selected = self._lines[y]
-        as_shown = to_ascii if self._ascii_only else str
-        return Strip(
-            [
-                Segment(as_shown(text), _style(self._look(role, selected=selected)))
-                for text, role in runs
-            ]
-        )
+        runs, selected = lines[y]
+        look = self.theme.look
+        return Strip([Segment(text, _style(look(role, selected=selected))) for text, role in runs])
+
+
+def _in_ascii(line: Line) -> Line:
+    """The line without characters that an ASCII terminal lacks."""
+    if all(text.isascii() for text, _ in line.runs):
+        return line
+    return Line(tuple(Run(to_ascii(text), role) for text, role in line.runs), line.selected)
 
 
 @lru_cache(maxsize=256)
