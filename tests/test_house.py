@@ -54,9 +54,9 @@ ANSWER = '''
 from fakes.nvml.answer import answers
 from fakes.nvml.values import uint32
 
-@answers("nvmlDeviceGetBoardId")
-def board_id(gpu, at_us):
-    """A board's number."""
+@answers("nvmlDeviceGetIrqNum")
+def irq_num(gpu, at_us):
+    """The interrupt's number."""
     return uint32(4242)
 '''
 
@@ -101,23 +101,23 @@ def test_a_new_rule_is_one_new_file(house: Path) -> None:
     code = """
 from gputui.incidents.engine import Engine
 from gputui.model import GpuSample, NodeSample
-engine = Engine("n0")
-sample = NodeSample("n0", 1.0, gpu_count=1, gpus=(GpuSample(0, uuid="GPU-1"),))
-engine.observe(sample)
-print([incident.kind for incident in engine.incidents()])
+from gputui.incidents.rules import all_rules
+engine = Engine(all_rules(), interval_s=1.0)
+engine.sample(NodeSample("n0", 1.0, gpu_count=1, gpus=(GpuSample(0, uuid="GPU-1"),)))
+print([incident.kind for incident in engine.incidents])
 """
     assert "GpuIsThere" in run(house, code)
 
 
 def test_a_new_answer_is_one_new_file(house: Path) -> None:
     """Dropped into fakes/nvml/answers/, it is what NVML says."""
-    (house / "fakes/nvml/answers/board.py").write_text(ANSWER)
+    (house / "fakes/nvml/answers/interrupts.py").write_text(ANSWER)
     code = """
 from fakes.node import Node
 from fakes.nvml.answer import Call, answer
 from fakes.profile import load_profile
 node = Node("n0", load_profile("h100-sxm"), 1)
-print(answer(node, Call("nvmlDeviceGetBoardId", 0), 0).outputs)
+print(answer(node, Call("nvmlDeviceGetIrqNum", 0), 0).outputs)
 """
     assert str((4242).to_bytes(4, "little")) in run(house, code)
 
@@ -128,15 +128,17 @@ def modules(package: str) -> list[Path]:
 
 def test_no_module_starts_another_package_by_name() -> None:
     """Import contracts do not see ``python -m``: only the demo may start chaos that way."""
-    found = set()
-    for package, other in (("gputui", "chaos"), ("fakes", "chaos"), ("fakes", "gputui")):
-        for path in modules(package):
-            words = [
-                node.value
-                for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-                if isinstance(node, ast.Constant) and isinstance(node.value, str)
-            ]
-            if any(word == other or word.startswith(f"{other}.") for word in words):
-                found.add((path.relative_to(ROOT).as_posix(), other))
-    assert {other for _, other in found} <= {"chaos"}
-    assert len(found) == 1, f"only the demo may name chaos: {sorted(found)}"
+    named = {
+        (path.relative_to(ROOT).as_posix(), after.value.split(".")[0])
+        for package in PACKAGES
+        for path in modules(package)
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.List | ast.Tuple)
+        for word, after in zip(node.elts, node.elts[1:], strict=False)
+        if isinstance(word, ast.Constant)
+        and word.value == "-m"
+        and isinstance(after, ast.Constant)
+        and isinstance(after.value, str)
+    }
+    upward = {(path, other) for path, other in named if not path.startswith(("chaos/", other))}
+    assert upward == {("gputui/demo.py", "chaos")}

@@ -4,7 +4,9 @@
 #
 # The mirror and the release are the system's own. Elsewhere than on Debian it fails, saying why.
 set -eu
-into=${1:?usage: get_nvtop.sh FOLDER}
+folder=${1:?usage: get_nvtop.sh FOLDER}
+mkdir -p "$folder"
+into=$(cd "$folder" && pwd)
 program=$into/root/usr/bin/nvtop
 if [ -x "$program" ]; then echo "$program"; exit 0; fi
 
