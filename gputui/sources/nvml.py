@@ -59,7 +59,7 @@ class NvmlReader:
         """One reading. Never raises NVML's errors; it may block as long as the driver does."""
         self._asking(DRIVER)
         try:
-            count = self._begin()
+            count = self._count()
         except self._nvml.NVMLError as error:
             self._end()
             return self._silent(time_s, explain(int(error.value)))
@@ -106,6 +106,17 @@ class NvmlReader:
             gpu.read_pcie()
             self._asking(None)
         return self._pcie_turn < len(self._gpus)
+
+    def _count(self) -> int:
+        """How many GPUs there are. NVML that stopped working is initialised anew, once."""
+        was_ready = self._ready
+        try:
+            return self._begin()
+        except self._nvml.NVMLError:
+            if not was_ready:
+                raise
+        self._end()
+        return self._begin()
 
     def _begin(self) -> int:
         nvml = self._nvml

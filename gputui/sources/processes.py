@@ -81,8 +81,7 @@ class ProcessTable:
         known = self._known.get(pid)
         if known is None or known.start_ticks != start_ticks:
             known = self._known[pid] = _Known(start_ticks)
-        if now_s - known.refreshed_s >= _REFRESH_S:
-            self._refresh(pid, known, name)
+        if now_s - known.refreshed_s >= _REFRESH_S and self._refresh(pid, known, name):
             known.refreshed_s = now_s
         cpu_percent = None
         if known.looked_s and now_s > known.looked_s:
@@ -97,12 +96,15 @@ class ProcessTable:
             cpu_percent=cpu_percent,
         )
 
-    def _refresh(self, pid: int, known: _Known, name: bytes) -> None:
+    def _refresh(self, pid: int, known: _Known, name: bytes) -> bool:
+        """Read what seldom changes; False if the process is not quite there yet (or any more)."""
         arguments = self._read(pid, "cmdline", _COMMAND_BYTES)
-        known.command = decoded(arguments.replace(b"\0", b" ") if arguments else b"[" + name + b"]")
+        known.command = decoded(arguments.replace(b"\0", b" ") if arguments else b"[%b]" % name)
         if known.user is None:
             known.user = self._user(pid)
+        if known.job is None:
             known.job = self._job(pid)
+        return bool(arguments)
 
     def _user(self, pid: int) -> str | None:
         try:

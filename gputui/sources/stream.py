@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 
 from gputui.recording import Record
 from gputui.sources.source import RecordStream, is_regular, open_for_reading
@@ -17,6 +18,10 @@ class StreamSource:
         self._descriptor: int | None = open_for_reading(path)
         self.finite = is_regular(self._descriptor)
         self._stream = RecordStream(path)
+        # A FIFO that nobody has opened yet reads as if it had ended; waiting on it tells the two
+        # apart.
+        self._poll = select.poll()
+        self._poll.register(self._descriptor, select.POLLIN)
 
     @property
     def asked(self) -> int | None:
@@ -45,7 +50,7 @@ class StreamSource:
 
     def read(self, monotonic_s: float) -> list[Record]:
         """Return what has come."""
-        if self._descriptor is None or self.ended:
+        if self._descriptor is None or self.ended or not self._poll.poll(0):
             return []
         return self._stream.read(self._descriptor)
 

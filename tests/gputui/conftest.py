@@ -2,152 +2,91 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from types import SimpleNamespace
+import importlib.util
+import sys
+from pathlib import Path
 
 import pytest
 
+from gputui.logs.kernel import KernelEvent
+from gputui.model import GpuSample, NodeSample
+
 GIB = 1 << 30
+FAKE_NVML = Path(__file__).parent / "fake_nvml"
 
 
-class NVMLError(Exception):
-    """As nvidia-ml-py's: the code is ``value``."""
-
-    def __init__(self, value: int) -> None:
-        super().__init__(f"NVML error {value}")
-        self.value = value
-
-
-@dataclass
-class FakeGpu:
-    """What one GPU answers. ``fails`` maps a function's name to a code, or to an exception."""
-
-    index: int
-    uuid: str = ""
-    lookup: int = 0
-    code: int = 0
-    fails: dict[str, int | Exception] = field(default_factory=dict)
-    values: dict[str, object] = field(default_factory=dict)
-    compute: list[tuple[int, int | None]] = field(default_factory=list)
-    graphics: list[tuple[int, int | None]] = field(default_factory=list)
-    shares: list[tuple[int, int, int]] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        self.uuid = self.uuid or f"GPU-{self.index:08x}"
-
-
-class FakeNvml:
-    """Stands in for the module ``pynvml``; only what the reader calls."""
-
-    NVMLError = NVMLError
-    NVML_TEMPERATURE_GPU = 0
-    NVML_TEMPERATURE_THRESHOLD_SHUTDOWN = 0
-    NVML_TEMPERATURE_THRESHOLD_SLOWDOWN = 1
-    NVML_CLOCK_SM = 1
-    NVML_CLOCK_MEM = 2
-    NVML_MEMORY_ERROR_TYPE_UNCORRECTED = 1
-    NVML_VOLATILE_ECC = 0
-    NVML_PCIE_UTIL_TX_BYTES = 0
-    NVML_PCIE_UTIL_RX_BYTES = 1
-    nvmlMemory_v2 = 0x02000028  # noqa: N815
-
-    ANSWERS = {  # noqa: RUF012
-        "nvmlDeviceGetUtilizationRates": SimpleNamespace(gpu=93, memory=40),
-        "nvmlDeviceGetMemoryInfo": SimpleNamespace(used=60 * GIB, total=80 * GIB, reserved=GIB),
-        "nvmlDeviceGetTemperature": 67,
-        "nvmlDeviceGetTemperatureThreshold": 90,
-        "nvmlDeviceGetPowerUsage": 641_000,
-        "nvmlDeviceGetEnforcedPowerLimit": 700_000,
-        "nvmlDeviceGetClockInfo": 1980,
-        "nvmlDeviceGetMaxClockInfo": 1980,
-        "nvmlDeviceGetCurrentClocksEventReasons": 4,
-        "nvmlDeviceGetFanSpeed": 30,
-        "nvmlDeviceGetPerformanceState": 0,
-        "nvmlDeviceGetTotalEccErrors": 0,
-        "nvmlDeviceGetTotalEnergyConsumption": 123,
-        "nvmlDeviceGetPcieThroughput": 1000,
-        "nvmlDeviceGetName": "NVIDIA H100 80GB HBM3",
-    }
-
-    def __init__(self, count: int = 2) -> None:
-        self.gpus = [FakeGpu(index) for index in range(count)]
-        self.init_code = 0
-        self.inits = 0
-        self.calls: list[tuple[str, int]] = []
-
-    def nvmlInit(self) -> None:
-        if self.init_code:
-            raise NVMLError(self.init_code)
-        self.inits += 1
-
-    def nvmlShutdown(self) -> None:
-        if self.init_code:
-            raise NVMLError(1)
-
-    def nvmlSystemGetDriverVersion(self) -> str:
-        return "570.124.06"
-
-    def nvmlSystemGetCudaDriverVersion(self) -> int:
-        return 12080
-
-    def nvmlDeviceGetCount(self) -> int:
-        if self.init_code:
-            raise NVMLError(1)
-        return len(self.gpus)
-
-    def nvmlDeviceGetHandleByIndex(self, index: int) -> FakeGpu:
-        gpu = self.gpus[index]
-        if gpu.lookup:
-            raise NVMLError(gpu.lookup)
-        return gpu
-
-    def nvmlDeviceGetUUID(self, gpu: FakeGpu) -> str:
-        self._check("nvmlDeviceGetUUID", gpu)
-        return gpu.uuid
-
-    def nvmlDeviceGetPciInfo(self, gpu: FakeGpu) -> SimpleNamespace:
-        self._check("nvmlDeviceGetPciInfo", gpu)
-        return SimpleNamespace(domain=0, bus=0x10 + gpu.index, device=0)
-
-    def nvmlDeviceGetComputeRunningProcesses_v3(self, gpu: FakeGpu) -> list[SimpleNamespace]:
-        self._check("nvmlDeviceGetComputeRunningProcesses_v3", gpu)
-        return [SimpleNamespace(pid=pid, usedGpuMemory=memory) for pid, memory in gpu.compute]
-
-    def nvmlDeviceGetGraphicsRunningProcesses_v3(self, gpu: FakeGpu) -> list[SimpleNamespace]:
-        self._check("nvmlDeviceGetGraphicsRunningProcesses_v3", gpu)
-        return [SimpleNamespace(pid=pid, usedGpuMemory=memory) for pid, memory in gpu.graphics]
-
-    def nvmlDeviceGetProcessUtilization(self, gpu: FakeGpu, since_us: int) -> list[SimpleNamespace]:
-        self._check("nvmlDeviceGetProcessUtilization", gpu)
-        newer = [
-            SimpleNamespace(pid=pid, timeStamp=stamp_us, smUtil=percent)
-            for pid, stamp_us, percent in gpu.shares
-            if stamp_us > since_us
-        ]
-        if not newer:
-            raise NVMLError(6)
-        return newer
-
-    def __getattr__(self, name: str):
-        if name not in self.ANSWERS:
-            raise AttributeError(name)
-
-        def answer(gpu: FakeGpu, *_: object, **__: object):
-            self._check(name, gpu)
-            return gpu.values.get(name, self.ANSWERS[name])
-
-        return answer
-
-    def _check(self, name: str, gpu: FakeGpu) -> None:
-        self.calls.append((name, gpu.index))
-        failure = gpu.fails.get(name, gpu.code)
-        if isinstance(failure, Exception):
-            raise failure
-        if failure:
-            raise NVMLError(failure)
+_module = importlib.util.spec_from_file_location("fake_nvml", FAKE_NVML / "pynvml.py")
+assert _module is not None
+assert _module.loader is not None
+fake_nvml = importlib.util.module_from_spec(_module)
+sys.modules["fake_nvml"] = fake_nvml
+_module.loader.exec_module(fake_nvml)
+FakeNvml = fake_nvml.FakeNvml
 
 
 @pytest.fixture
 def nvml() -> FakeNvml:
     """Two healthy GPUs."""
     return FakeNvml()
+
+
+BUSES = tuple(f"0000:{0x10 + index:02x}:00" for index in range(16))
+
+
+def gpu_sample(index: int, **readings: object) -> GpuSample:
+    """A healthy GPU under load, with what the test changes."""
+    healthy: dict[str, object] = {
+        "uuid": f"GPU-{index:08x}",
+        "bus_id": BUSES[index],
+        "name": "NVIDIA H100 80GB HBM3",
+        "utilization_percent": 93,
+        "memory_used_bytes": 60 * GIB,
+        "memory_total_bytes": 80 * GIB,
+        "temperature_c": 67,
+        "power_mw": 641_000,
+        "sm_clock_mhz": 1980,
+        "sm_clock_max_mhz": 1980,
+        "clock_reasons": 4,
+    }
+    return GpuSample(index, **{**healthy, **readings})  # type: ignore[arg-type]
+
+
+def lost_gpu(index: int, code: int = 15) -> GpuSample:
+    """A GPU that answers nothing but its code."""
+    return GpuSample(index, f"GPU-{index:08x}", BUSES[index], return_code=code)
+
+
+def node_sample(time_s: float, *changed: GpuSample, count: int = 8) -> NodeSample:
+    """A healthy node, with the GPUs that the test changes in their places."""
+    instead = {gpu.index: gpu for gpu in changed}
+    gpus = tuple(instead.get(index) or gpu_sample(index) for index in range(count))
+    return NodeSample("n0", time_s, driver="570.124.06", gpu_count=count, gpus=gpus)
+
+
+def xid_event(time_s: float, gpu: int, code: int, detail: str = "") -> KernelEvent:
+    """An Xid as the log's reader gives it."""
+    text = f"NVRM: Xid (PCI:{BUSES[gpu]}): {code}, {detail}"
+    return KernelEvent("xid", time_s, text, bus_id=BUSES[gpu], code=code, detail=detail)
+
+
+class Make:
+    """Builders of samples and events, for tests that need many."""
+
+    gpu = staticmethod(gpu_sample)
+    lost = staticmethod(lost_gpu)
+    node = staticmethod(node_sample)
+    xid = staticmethod(xid_event)
+    GIB = GIB
+    BUSES = BUSES
+
+
+@pytest.fixture(scope="session")
+def make() -> type[Make]:
+    """``make.node(1.0, make.gpu(3, temperature_c=89))`` and the like."""
+    return Make
+
+
+@pytest.fixture(scope="session")
+def fake_nvml_path() -> Path:
+    """A directory in which ``import pynvml`` finds the small NVML instead of nvidia-ml-py."""
+    return FAKE_NVML

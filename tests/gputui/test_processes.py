@@ -1,5 +1,6 @@
 """Who the processes on a GPU are: from /proc, without mistaking one for another."""
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -8,13 +9,27 @@ import time
 from gputui.sources.processes import ELSEWHERE, ProcessTable
 
 
-def test_a_process_is_known_by_user_command_and_age():
-    """A live process shows its owner, what it runs, and for how long."""
-    with subprocess.Popen([sys.executable, "-c", "input()", "a b", "\x1b[31m"], stdin=-1) as child:
+@contextlib.contextmanager
+def a_process(*arguments, **environment):
+    """A process that is up and waits."""
+    with subprocess.Popen(
+        [sys.executable, "-c", "print(flush=True); input()", *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env={**os.environ, **environment},
+    ) as child:
+        assert child.stdout is not None
+        child.stdout.readline()
         try:
-            found = ProcessTable().look([child.pid])[child.pid]
+            yield child
         finally:
             child.communicate(b"\n")
+
+
+def test_a_process_is_known_by_user_command_and_age():
+    """A live process shows its owner, what it runs, and for how long."""
+    with a_process("a b", "\x1b[31m") as child:
+        found = ProcessTable().look([child.pid])[child.pid]
     assert found.command is not None
     assert found.command.startswith(sys.executable)
     assert "a b" in found.command
@@ -46,21 +61,16 @@ def test_a_process_of_another_namespace_is_labelled():
 def test_a_process_that_ended_keeps_its_name_while_the_gpu_still_lists_it():
     """Memory that is still held has an owner to name."""
     table = ProcessTable()
-    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=-1) as child:
+    with a_process() as child:
         name = table.look([child.pid])[child.pid].command
-        child.communicate(b"\n")
     after = table.look([child.pid])[child.pid]
     assert (after.command, after.running_s) == (name, None)
 
 
 def test_the_scheduler_names_the_job():
     """Slurm puts its job's id into the environment of what it starts."""
-    environment = {**os.environ, "SLURM_JOB_ID": "4711"}
-    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=-1, env=environment) as child:
-        try:
-            found = ProcessTable().look([child.pid])[child.pid]
-        finally:
-            child.communicate(b"\n")
+    with a_process(SLURM_JOB_ID="4711") as child:
+        found = ProcessTable().look([child.pid])[child.pid]
     assert found.job == "4711"
 
 

@@ -1,0 +1,201 @@
+"""A small NVML in the shape of nvidia-ml-py, that answers as told.
+
+As an object (:class:`FakeNvml`) it serves tests in the same process. On a sampler's path, under the
+name ``pynvml``, it is what the sampler imports; the file that ``FAKE_NVML`` names then tells it, at
+every reading, what to answer::
+
+    {"gpus": 8, "init": 0, "lost": [5], "hang": 3, "crash": 2}
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+
+GIB = 1 << 30
+
+
+class NVMLError(Exception):
+    """As nvidia-ml-py's: the code is ``value``."""
+
+    def __init__(self, value: int) -> None:
+        super().__init__(f"NVML error {value}")
+        self.value = value
+
+
+@dataclass
+class FakeGpu:
+    """What one GPU answers. ``fails`` maps a function's name to a code, or to an exception."""
+
+    index: int
+    uuid: str = ""
+    lookup: int = 0
+    code: int = 0
+    fails: dict[str, int | Exception] = field(default_factory=dict)
+    values: dict[str, object] = field(default_factory=dict)
+    compute: list[tuple[int, int | None]] = field(default_factory=list)
+    graphics: list[tuple[int, int | None]] = field(default_factory=list)
+    shares: list[tuple[int, int, int]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.uuid = self.uuid or f"GPU-{self.index:08x}"
+
+
+class FakeNvml:
+    """Stands in for the module ``pynvml``; only what the reader calls."""
+
+    NVMLError = NVMLError
+    NVML_TEMPERATURE_GPU = 0
+    NVML_TEMPERATURE_THRESHOLD_SHUTDOWN = 0
+    NVML_TEMPERATURE_THRESHOLD_SLOWDOWN = 1
+    NVML_CLOCK_SM = 1
+    NVML_CLOCK_MEM = 2
+    NVML_MEMORY_ERROR_TYPE_UNCORRECTED = 1
+    NVML_VOLATILE_ECC = 0
+    NVML_PCIE_UTIL_TX_BYTES = 0
+    NVML_PCIE_UTIL_RX_BYTES = 1
+    nvmlMemory_v2 = 0x02000028  # noqa: N815
+
+    ANSWERS = {  # noqa: RUF012
+        "nvmlDeviceGetUtilizationRates": SimpleNamespace(gpu=93, memory=40),
+        "nvmlDeviceGetMemoryInfo": SimpleNamespace(used=60 * GIB, total=80 * GIB, reserved=GIB),
+        "nvmlDeviceGetTemperature": 67,
+        "nvmlDeviceGetTemperatureThreshold": 90,
+        "nvmlDeviceGetPowerUsage": 641_000,
+        "nvmlDeviceGetEnforcedPowerLimit": 700_000,
+        "nvmlDeviceGetClockInfo": 1980,
+        "nvmlDeviceGetMaxClockInfo": 1980,
+        "nvmlDeviceGetCurrentClocksEventReasons": 4,
+        "nvmlDeviceGetFanSpeed": 30,
+        "nvmlDeviceGetPerformanceState": 0,
+        "nvmlDeviceGetTotalEccErrors": 0,
+        "nvmlDeviceGetTotalEnergyConsumption": 123,
+        "nvmlDeviceGetPcieThroughput": 1000,
+        "nvmlDeviceGetName": "NVIDIA H100 80GB HBM3",
+    }
+
+    def __init__(self, count: int = 2) -> None:
+        self.gpus = [FakeGpu(index) for index in range(count)]
+        self.init_code = 0
+        self.inits = 0
+        self.calls: list[tuple[str, int]] = []
+
+    def nvmlInit(self) -> None:
+        if self.init_code:
+            raise NVMLError(self.init_code)
+        self.inits += 1
+
+    def nvmlShutdown(self) -> None:
+        if self.init_code:
+            raise NVMLError(1)
+
+    def nvmlSystemGetDriverVersion(self) -> str:
+        return "570.124.06"
+
+    def nvmlSystemGetCudaDriverVersion(self) -> int:
+        return 12080
+
+    def nvmlDeviceGetCount(self) -> int:
+        if self.init_code:
+            raise NVMLError(1)
+        return len(self.gpus)
+
+    def nvmlDeviceGetHandleByIndex(self, index: int) -> FakeGpu:
+        gpu = self.gpus[index]
+        if gpu.lookup:
+            raise NVMLError(gpu.lookup)
+        return gpu
+
+    def nvmlDeviceGetUUID(self, gpu: FakeGpu) -> str:
+        self._check("nvmlDeviceGetUUID", gpu)
+        return gpu.uuid
+
+    def nvmlDeviceGetPciInfo(self, gpu: FakeGpu) -> SimpleNamespace:
+        self._check("nvmlDeviceGetPciInfo", gpu)
+        return SimpleNamespace(domain=0, bus=0x10 + gpu.index, device=0)
+
+    def nvmlDeviceGetComputeRunningProcesses_v3(self, gpu: FakeGpu) -> list[SimpleNamespace]:
+        self._check("nvmlDeviceGetComputeRunningProcesses_v3", gpu)
+        return [SimpleNamespace(pid=pid, usedGpuMemory=memory) for pid, memory in gpu.compute]
+
+    def nvmlDeviceGetGraphicsRunningProcesses_v3(self, gpu: FakeGpu) -> list[SimpleNamespace]:
+        self._check("nvmlDeviceGetGraphicsRunningProcesses_v3", gpu)
+        return [SimpleNamespace(pid=pid, usedGpuMemory=memory) for pid, memory in gpu.graphics]
+
+    def nvmlDeviceGetProcessUtilization(self, gpu: FakeGpu, since_us: int) -> list[SimpleNamespace]:
+        self._check("nvmlDeviceGetProcessUtilization", gpu)
+        newer = [
+            SimpleNamespace(pid=pid, timeStamp=stamp_us, smUtil=percent)
+            for pid, stamp_us, percent in gpu.shares
+            if stamp_us > since_us
+        ]
+        if not newer:
+            raise NVMLError(6)
+        return newer
+
+    def __getattr__(self, name: str):
+        if name not in self.ANSWERS:
+            raise AttributeError(name)
+
+        def answer(gpu: FakeGpu, *_: object, **__: object):
+            self._check(name, gpu)
+            return gpu.values.get(name, self.ANSWERS[name])
+
+        return answer
+
+    def _check(self, name: str, gpu: FakeGpu) -> None:
+        self.calls.append((name, gpu.index))
+        failure = gpu.fails.get(name, gpu.code)
+        if isinstance(failure, Exception):
+            raise failure
+        if failure:
+            raise NVMLError(failure)
+
+
+class _Told(FakeNvml):
+    """What a sampler imports: asks its file, and does as it is told."""
+
+    def __init__(self) -> None:
+        super().__init__(0)
+        self._told: dict[str, object] = {}
+
+    def nvmlInit(self) -> None:
+        self._obey()
+        super().nvmlInit()
+
+    def nvmlDeviceGetCount(self) -> int:
+        self._obey()
+        return super().nvmlDeviceGetCount()
+
+    def nvmlDeviceGetUtilizationRates(self, gpu: FakeGpu) -> SimpleNamespace:
+        if self._told.get("crash") == gpu.index:
+            os.abort()
+        while self._told.get("hang") == gpu.index:
+            time.sleep(0.05)
+            self._obey()
+        self._check("nvmlDeviceGetUtilizationRates", gpu)
+        return self.ANSWERS["nvmlDeviceGetUtilizationRates"]
+
+    def _obey(self) -> None:
+        with open(os.environ["FAKE_NVML"], encoding="utf-8") as file:  # noqa: PTH123
+            told = json.load(file)
+        self.init_code = told.get("init", 0)
+        count = told.get("gpus", 2)
+        if len(self.gpus) != count:
+            self.gpus = [FakeGpu(index) for index in range(count)]
+        for gpu in self.gpus:
+            gpu.code = 15 if gpu.index in told.get("lost", ()) else 0
+            gpu.lookup = 999 if gpu.index in told.get("unfindable", ()) else 0
+            reasons = 0x40 if gpu.index in told.get("hot", ()) else 4
+            gpu.values["nvmlDeviceGetCurrentClocksEventReasons"] = reasons
+        self._told = told
+
+
+_told = _Told()
+
+
+def __getattr__(name: str) -> object:
+    return getattr(_told, name)

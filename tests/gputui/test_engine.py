@@ -1,0 +1,241 @@
+"""The engine: one cause is one incident, from its opening to its end, whatever comes."""
+
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gputui.incidents import engine as engine_module
+from gputui.incidents.engine import Engine, bounded_evidence
+from gputui.incidents.rule import CRITICAL, INFO, Finding, Over, Subject, after, log_rule, rule
+from gputui.incidents.rule import samples as in_a_row
+from gputui.model import Action, NodeSample
+
+GPU = Subject("gpu:GPU-1", 1)
+
+
+def finding(**given):
+    return Finding(
+        **{
+            "subject": GPU, "cause": "unknown", "cause_text": "why", "action": Action.IGNORE,
+            "action_text": "do", **given,
+        }
+    )  # fmt: skip
+
+
+@rule(kind="Hot", severity=CRITICAL, holds=in_a_row(3), clears=in_a_row(3))
+def hot(now, past):
+    """The node is hot when its driver says so: a rule for tests."""
+    if now.driver == "hot":
+        yield finding(evidence=(f"at {now.time_s:g}",))
+
+
+@log_rule(kind="Said", severity=INFO, clears=after(minutes=1))
+def said(event, past):
+    """Whatever the log says, by its code: a rule for tests."""
+    if event.code == 0:
+        yield Over(GPU)
+    else:
+        yield finding(key=str(event.code), evidence=(event.text,), under=("Hot",))
+
+
+@pytest.fixture
+def engine():
+    return Engine([hot, said], interval_s=1.0)
+
+
+def run(engine, pattern, start_s=0.0, step_s=1.0):
+    """Give the engine one sample for each character: ``x`` hot, ``.`` not; the open kinds after."""
+    opened = []
+    for position, mark in enumerate(pattern):
+        time_s = start_s + position * step_s
+        engine.sample(NodeSample("n0", time_s, driver="hot" if mark == "x" else None))
+        opened.append(bool(engine.incidents))
+    return "".join("o" if is_open else "-" for is_open in opened)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "opened"),
+    [
+        ("..xx..xx.", "---------"),
+        ("..xxx....", "----ooo--"),
+        ("xxxx.x.x.x", "--oooooooo"),
+        ("xxx...xxx", "--ooo---o"),
+    ],
+)
+def test_an_incident_opens_when_it_held_and_clears_when_it_is_over_for_long(
+    engine, pattern, opened
+):
+    """Flicker neither opens nor clears; both take the time that the rule asks for."""
+    assert run(engine, pattern) == opened
+
+
+def test_samples_need_not_come_to_the_millisecond(engine):
+    """Three samples in a row are three also when they come a little early."""
+    assert run(engine, "xxx", step_s=0.97) == "--o"
+
+
+def test_what_comes_back_soon_is_the_same_incident_reopened(engine):
+    """A relapse is not news; the count says how often."""
+    run(engine, "xxx...")
+    (before,) = engine.changes()
+    run(engine, "xxx", start_s=60)
+    (again,) = engine.incidents
+    assert (again.id, again.count, again.cleared_s) == (before.id, 2, None)
+    assert before.cleared_s is not None
+
+
+def test_what_comes_back_late_is_a_new_incident(engine):
+    """After a quiet time it is another incident, with its own beginning."""
+    run(engine, "xxx...")
+    (before,) = engine.changes()
+    run(engine, "xxx", start_s=3600)
+    (new,) = engine.incidents
+    assert new.id != before.id
+    assert (new.count, new.opened_s) == (1, 3600)
+
+
+def test_a_burst_of_lines_is_one_incident_with_a_count(engine, make):
+    """Each code is one incident, however often it comes; two codes are two."""
+    for second in range(12):
+        engine.log(make.xid(second, 1, 79))
+    engine.log(make.xid(12, 1, 45))
+    counts = {incident.evidence[0].split(": ")[2]: incident.count for incident in engine.incidents}
+    assert counts == {"79, ": 12, "45, ": 1}
+
+
+def test_what_an_incident_explains_hangs_under_it(engine, make):
+    """The cause is listed with its consequences behind it, whichever came first."""
+    engine.log(make.xid(0, 1, 79))
+    assert run(engine, "xxx") == "ooo"
+    engine.log(make.xid(3, 1, 45))
+    root, *children = engine.incidents
+    assert (root.kind, root.parent) == ("Hot", None)
+    assert {child.parent for child in children} == {root.id}
+    assert root.children == tuple(sorted(child.id for child in children))
+    run(engine, "...", start_s=4)
+    assert engine.incidents == ()
+
+
+def test_a_rule_may_say_that_it_is_over(engine, make):
+    """A line that takes back what lines said before clears it at once."""
+    engine.log(make.xid(0, 1, 31))
+    engine.log(make.xid(1, 1, 0))
+    assert engine.incidents == ()
+
+
+def test_lines_clear_after_a_quiet_time(engine, make):
+    """An event is over when it has not happened for as long as the rule says."""
+    engine.log(make.xid(0, 1, 31))
+    engine.log(make.xid(30, 1, 31))
+    engine.pass_time(80)
+    assert engine.incidents
+    engine.pass_time(91)
+    assert not engine.incidents
+
+
+def test_only_real_changes_are_told(engine):
+    """New words come every second; opening, counting and clearing are news."""
+    run(engine, "xxxxxxxx")
+    assert len(engine.changes()) == 1
+    run(engine, "xxx", start_s=8)
+    assert engine.changes() == []
+
+
+def test_an_acknowledged_incident_stays_open(engine):
+    """Somebody has seen it; that does not end it."""
+    run(engine, "xxx")
+    (incident,) = engine.incidents
+    assert engine.acknowledge(incident.id)
+    assert engine.incidents[0].acknowledged
+    assert not engine.acknowledge("nobody")
+
+
+def test_the_worst_comes_first_then_the_newest(engine, make):
+    """Who looks at the list from the top sees first what matters most."""
+    engine.log(make.xid(0, 1, 31))
+    engine.log(make.xid(5, 1, 32))
+    run(engine, "xxx", start_s=10)
+    engine.acknowledge("x")
+    kinds = [(incident.kind, incident.opened_s) for incident in engine.incidents]
+    assert kinds == [("Hot", 10), ("Said", 5), ("Said", 0)]
+
+
+def test_evidence_is_the_first_and_the_last_pieces():
+    """However much comes, the beginning and the latest are kept, in order, each once."""
+    evidence = ()
+    for number in range(100):
+        evidence = bounded_evidence(evidence, (f"line {number}", "line 0"))
+    assert evidence[:2] == ("line 0", "line 1")
+    assert evidence[-1] == "line 99"
+    assert len(evidence) == 16
+
+
+def test_memory_is_bounded_and_the_grave_outlives_the_mild(engine, make, monkeypatch):
+    """A flood of different things costs the least of them, not the memory."""
+    monkeypatch.setattr(engine_module, "MOST_CASES", 10)
+    run(engine, "xxx")
+    for code in range(1, 100):
+        engine.log(make.xid(3 + code, 1, code))
+    kinds = Counter(incident.kind for incident in engine.incidents)
+    assert kinds == {"Hot": 1, "Said": 9}
+
+
+events = st.lists(
+    st.tuples(st.integers(0, 50), st.sampled_from([0, 31, 45, 79]) | st.booleans()), max_size=40
+)
+
+
+def played(steps, make):
+    """Everything that was told, and what is open at the end."""
+    engine = Engine([hot, said], interval_s=1.0)
+    told = []
+    for time_s, what in steps:
+        if isinstance(what, bool):
+            engine.sample(NodeSample("n0", float(time_s), driver="hot" if what else None))
+        else:
+            engine.log(make.xid(float(time_s), 1, what))
+        told.append(engine.changes())
+    return told, engine.incidents
+
+
+@given(events)
+def test_nothing_is_open_twice_and_the_same_history_gives_the_same_incidents(make, steps):
+    """At no time are two incidents open for one thing; ids depend on nothing but what came."""
+    steps = sorted(steps, key=lambda step: step[0])
+    told, opened = played(steps, make)
+    assert (told, opened) == played(steps, make)
+    seen = Counter((incident.kind, incident.subject, incident.id) for incident in opened)
+    assert all(count == 1 for count in seen.values())
+    for incident in opened:
+        assert incident.cleared_s is None
+        assert incident.count >= 1
+        assert incident.opened_s <= 50
+
+
+@given(events)
+def test_what_healed_clears(make, steps):
+    """After a long time without any finding nothing is open."""
+    engine = Engine([hot, said], interval_s=1.0)
+    for time_s, what in sorted(steps, key=lambda step: step[0]):
+        if isinstance(what, bool):
+            engine.sample(NodeSample("n0", float(time_s), driver="hot" if what else None))
+        else:
+            engine.log(make.xid(float(time_s), 1, what))
+    for second in range(100, 110):
+        engine.sample(NodeSample("n0", float(second * 20)))
+    assert engine.incidents == ()
+
+
+@given(st.permutations([31, 45, 79, 79]))
+def test_the_order_of_events_at_one_time_does_not_matter(make, codes):
+    """Lines of one moment may come in any order."""
+    engine = Engine([said], interval_s=1.0)
+    engine.meet(make.node(4.0))
+    for code in codes:
+        engine.log(make.xid(5.0, 1, code))
+    found = {(incident.id, incident.count) for incident in engine.incidents}
+    assert found == {
+        ("n0/gpu1/Said-31/5", 1), ("n0/gpu1/Said-45/5", 1), ("n0/gpu1/Said-79/5", 2),
+    }  # fmt: skip
