@@ -139,6 +139,7 @@ def environment() -> Iterator[dict[str, str]]:
             "LC_ALL": "C.UTF-8",
             "PYTHONPATH": python_path,
             "XDG_RUNTIME_DIR": folder,
+            "TMPDIR": folder,
             "XDG_STATE_HOME": f"{folder}/state",
         }
 
