@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
 
+import pynvml
 import pytest
 
 from fakes.node import Node
+from fakes.nvml.answer import answer
+from fakes.nvml.function import Function, Kind
+from fakes.nvml.inprocess import InProcess, installed
 from fakes.process import JobSpec
 from fakes.profile import load_profile
 from fakes.world import World
@@ -25,5 +32,76 @@ def make_world() -> MakeWorld:
             node.start_job(JobSpec("train", tuple(range(gpus)), load=load), 0)
         node.settle(0)
         return world
+
+    return make
+
+
+@dataclass
+class Rig:
+    """nvidia-ml-py on a fake node, at a moment that the test sets."""
+
+    world: World
+    nvml: Any
+    library: InProcess
+    at_us: int = 3_000_000
+
+    @property
+    def node(self) -> Node:
+        return self.world.nodes["n0"]
+
+    def handle(self, index: int = 0) -> Any:
+        return self.nvml.nvmlDeviceGetHandleByIndex(index)
+
+
+@pytest.fixture
+def make_rig(make_world: MakeWorld) -> Iterator[Callable[..., Rig]]:
+    """Make a world, and let nvidia-ml-py's own code read its node for the rest of the test."""
+    with contextlib.ExitStack() as stack:
+
+        def make(**kinds: Any) -> Rig:
+            rig = Rig(make_world(**kinds), pynvml, None)  # type: ignore[arg-type]
+            rig.library = stack.enter_context(
+                installed(lambda call: answer(rig.node, call, rig.at_us))
+            )
+            pynvml.nvmlInit()
+            return rig
+
+        yield make
+
+
+@pytest.fixture
+def rig(make_rig: Callable[..., Rig]) -> Rig:
+    """Two GPUs under a training job."""
+    return make_rig()
+
+
+InputsOf = Callable[..., tuple[Any, ...]]
+
+
+@pytest.fixture(scope="session")
+def inputs_of() -> InputsOf:
+    """Inputs of a function as a carrier hands them over; every number in them is ``number``."""
+
+    def make(function: Function, version: int | None = None, number: int = 0) -> tuple[Any, ...]:
+        sized = (Kind.TEXT_OUT, Kind.ARRAY, Kind.EACH)
+        sizes = {param.partner for param in function.params if param.kind in sized}
+        found: list[Any] = []
+        for at, param in enumerate(function.params):
+            if param.kind is Kind.DEVICE and at:
+                found.append(1)
+            elif param.kind in (Kind.U32, Kind.U64, Kind.HANDLE) and at not in sizes:
+                found.append(number)
+            elif param.kind is Kind.TEXT_IN:
+                found.append(b"nothing")
+            elif param.kind is Kind.STRUCT_IN:
+                found.append(bytes(param.size))
+            elif param.kind in (Kind.VERSIONED, Kind.VERSIONED_LIST):
+                word = param.versions[0] if version is None else version
+                found.append((word, *[number] * (len(param.words) - 1)))
+            elif param.kind is Kind.EACH:
+                found.append(bytes(2 * param.size))
+            elif param.kind is Kind.VERSIONED_EACH:
+                found.append(bytes(param.list_at))
+        return tuple(found)
 
     return make

@@ -1,0 +1,212 @@
+"""NVML's answers: registered, complete, of the right shape, and open to more."""
+
+from __future__ import annotations
+
+import struct
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import fakes.nvml.answers as folder
+from fakes.node import Node
+from fakes.nvml.answer import Call, Input, answer, answers, entries
+from fakes.nvml.codes import Code
+from fakes.nvml.function import Function, Kind, Param
+from fakes.nvml.table import BY_NAME, FUNCTIONS
+from fakes.process import JobSpec
+from fakes.profile import load_profile
+
+InputsOf = Callable[..., tuple[Any, ...]]
+LATER = {
+    "nvmlEventSetCreate", "nvmlEventSetFree", "nvmlEventSetWait_v2", "nvmlDeviceRegisterEvents",
+    "nvmlGpmSampleAlloc", "nvmlGpmSampleFree", "nvmlGpmSampleGet",
+}  # fmt: skip
+NOT_ON_THIS_GPU = {
+    "nvmlComputeInstanceGetInfo_v2", "nvmlGpuInstanceGetInfo", "nvmlDeviceGetAttributes_v2",
+    "nvmlDeviceGetActiveVgpus", "nvmlDeviceGetHostVgpuMode", "nvmlVgpuTypeGetName",
+    "nvmlDeviceGetVgpuSchedulerCapabilities", "nvmlDeviceGetVgpuSchedulerState",
+    "nvmlVgpuInstanceGetAccountingPids", "nvmlVgpuInstanceGetAccountingStats",
+    "nvmlDeviceGetFanSpeed", "nvmlDeviceGetDriverModel_v2", "nvmlDeviceGetNumaNodeId",
+}  # fmt: skip
+
+
+OF_MIG_DEVICES = {
+    "nvmlDeviceGetMigDeviceHandleByIndex", "nvmlDeviceGetDeviceHandleFromMigDeviceHandle",
+    "nvmlDeviceGetGpuInstanceId", "nvmlDeviceGetComputeInstanceId",
+}  # fmt: skip
+INPUTS: dict[str, tuple[Input, ...]] = {
+    "nvmlSystemGetProcessName": (4001,),
+    "nvmlSystemGetDriverBranch": ((0x1000054,), 80),
+    "nvmlDeviceGetHandleByPciBusId": (b"0000:43:00.0",),
+    "nvmlDeviceGetHandleByPciBusId_v2": (b"00000000:43:00.0",),
+    "nvmlDeviceGetMemoryErrorCounter": (0, 0, 2),
+    "nvmlDeviceGetSupportedGraphicsClocks": (2619,),
+    "nvmlDeviceSetPowerManagementLimit": (300_000,),
+    "nvmlDeviceSetPowerManagementLimit_v2": (struct.pack("<III", 0x200000C, 0, 300_000),),
+}
+"""Inputs of the functions that do not take just anything."""
+
+
+def node_under_load() -> Node:
+    node = Node("n0", load_profile("h100-sxm"), 3)
+    node.start_job(JobSpec("train", (0, 1, 2)), 0)
+    node.settle(0)
+    return node
+
+
+def device_of(function: Function) -> int | None:
+    return 0 if function.params and function.params[0].kind is Kind.DEVICE else None
+
+
+def versions_of(function: Function) -> tuple[int, ...]:
+    return next((param.versions for param in function.params if param.versions), (0,))
+
+
+def outputs_of(function: Function) -> list[Param]:
+    inputs = (
+        Kind.DEVICE, Kind.HANDLE, Kind.U32, Kind.U64, Kind.TEXT_IN, Kind.STRUCT_IN, Kind.COUNT,
+    )  # fmt: skip
+    return [param for param in function.params if param.kind not in inputs]
+
+
+def check_shape(param: Param, output: bytes, version: int) -> None:
+    if param.kind is Kind.OUT:
+        assert len(output) == param.size
+    elif param.kind is Kind.DEVICE_OUT:
+        assert len(output) == 8
+    elif param.kind is Kind.TEXT_OUT:
+        assert b"\0" not in output
+        assert output.decode().isprintable()
+    elif param.kind is Kind.VERSIONED:
+        assert len(output) == (version & 0xFFFFFF if version >> 24 else param.size)
+        assert output[:4] == version.to_bytes(4, "little")
+    elif param.kind is Kind.EACH:
+        assert len(output) == 2 * param.size
+    else:
+        assert len(output) % (param.record or param.size) == 0
+
+
+ANSWERED = sorted(entries())
+
+
+def test_every_answer_is_to_a_function_of_the_table() -> None:
+    """What is answered can be asked: its name is one that NVML exports."""
+    assert set(ANSWERED) <= set(BY_NAME)
+
+
+@pytest.mark.parametrize("name", ANSWERED)
+def test_outputs_have_the_shape_that_the_table_says(name: str, inputs_of: InputsOf) -> None:
+    """An answer that succeeds brings one output for each output parameter, of its exact size."""
+    function = BY_NAME[name]
+    node = node_under_load()
+    for gpu in node.gpus:
+        INPUTS["nvmlDeviceGetHandleByUUID"] = (gpu.uuid.encode(),)
+        INPUTS["nvmlDeviceGetHandleBySerial"] = (gpu.serial.encode(),)
+    device = device_of(function)
+    for version in versions_of(function):
+        inputs = INPUTS.get(name, inputs_of(function, version))
+        got = answer(node, Call(name, device, inputs), 5_000_000)
+        if name in OF_MIG_DEVICES:
+            assert got.code in (Code.NOT_FOUND, Code.INVALID_ARGUMENT)
+            continue
+        assert got.code == Code.SUCCESS
+        assert len(got.outputs) == len(outputs_of(function))
+        for param, output in zip(outputs_of(function), got.outputs, strict=True):
+            check_shape(param, output, version)
+
+
+def test_steady_answers_do_not_change_with_time(inputs_of: InputsOf) -> None:
+    """What the table calls steady is the same a minute later, so that a page may keep it."""
+    node = node_under_load()
+    for function in FUNCTIONS:
+        for version in versions_of(function) if function.steady else ():
+            call = Call(function.name, device_of(function), inputs_of(function, version))
+            earlier, later = answer(node, call, 1_000_000), answer(node, call, 61_000_000)
+            assert earlier == later, function.name
+
+
+def test_functions_that_change_the_world_are_never_paged() -> None:
+    """An answer that acts on the world is asked for every single time."""
+    acting = [name for name, entry in entries().items() if entry.changes]
+    assert acting
+    assert not [name for name in acting if BY_NAME[name].paged]
+
+
+def test_what_known_clients_call_is_answered() -> None:
+    """Each function that a known NVML program calls is answered, or is none of this GPU's."""
+    path = Path(__file__).with_name("client_functions.txt")
+    called = {line for line in path.read_text().splitlines() if line and line[0] != "#"}
+    by_carrier = {"nvmlInit", "nvmlInit_v2", "nvmlInitWithFlags", "nvmlShutdown", "nvmlErrorString"}
+    assert len(called) == 122
+    assert called - set(entries()) - by_carrier == LATER | NOT_ON_THIS_GPU
+
+
+@pytest.mark.parametrize("name", sorted(NOT_ON_THIS_GPU))
+def test_what_this_gpu_lacks_is_not_supported(name: str, inputs_of: InputsOf) -> None:
+    """Fans, vGPUs, MIG instances, Windows' driver models: NOT_SUPPORTED, as on an H100."""
+    call = Call(name, device_of(BY_NAME[name]), inputs_of(BY_NAME[name]))
+    assert answer(node_under_load(), call, 0).code == Code.NOT_SUPPORTED
+
+
+@settings(max_examples=300)
+@given(
+    st.sampled_from(FUNCTIONS),
+    st.integers(0, 0xFFFFFFFF) | st.integers(0, 12),
+    st.integers(0, 10**13),
+    st.binary(max_size=40),
+)
+def test_no_input_breaks_an_answer(
+    inputs_of: InputsOf, function: Function, number: int, at_us: int, text: bytes
+) -> None:
+    """Whatever numbers, strings and moments are asked for: a return code, never an exception."""
+    node = node_under_load()
+    for version in versions_of(function):
+        inputs = tuple(
+            text if isinstance(each, bytes) and each == b"nothing" else each
+            for each in inputs_of(function, version, number)
+        )
+        call = Call(function.name, device_of(function), inputs)
+        assert answer(node, call, at_us).code in list(Code)
+
+
+def test_a_function_that_nobody_answers_is_not_supported() -> None:
+    """An exported function without an answer, and a name that is none: NOT_SUPPORTED."""
+    node = node_under_load()
+    assert answer(node, Call("nvmlDeviceGetHostname_v1", 0), 0).code == Code.NOT_SUPPORTED
+    assert answer(node, Call("nvmlSystemGetCPER_v1"), 0).code == Code.NOT_SUPPORTED
+
+
+def test_a_device_that_no_gpu_has_is_an_invalid_argument() -> None:
+    """A handle of a larger node, say, is refused rather than taken for another GPU."""
+    assert answer(node_under_load(), Call("nvmlDeviceGetName", 3), 0).code == Code.INVALID_ARGUMENT
+
+
+def test_a_new_file_is_a_new_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file beside the others is found by itself: nothing else is edited."""
+    (tmp_path / "hostname.py").write_text(
+        "from fakes.nvml.answer import answers\n\n\n"
+        "@answers('nvmlDeviceGetHostname_v1')\n"
+        "def hostname(gpu, at_us):\n"
+        "    return gpu.node.encode().ljust(64, b'\\0')\n"
+    )
+    monkeypatch.setattr(folder, "__path__", [*folder.__path__, str(tmp_path)])
+    known = entries()
+    entries.cache_clear()
+    try:
+        got = answer(node_under_load(), Call("nvmlDeviceGetHostname_v1", 0), 0)
+    finally:
+        known.pop("nvmlDeviceGetHostname_v1")  # type: ignore[attr-defined]
+        sys.modules.pop("fakes.nvml.answers.hostname")
+    assert got.outputs[0].startswith(b"n0\0")
+
+
+def test_answering_twice_is_refused_and_says_where() -> None:
+    """Two answers to one function are a mistake that names both modules."""
+    entries()
+    with pytest.raises(ValueError, match=r"answered twice: in fakes\.nvml\.answers\.power and in"):
+        answers("nvmlDeviceGetPowerUsage")(lambda gpu, at_us: b"")
