@@ -15,9 +15,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from gputui import __version__
+from gputui.errors import SourceError
 
 if TYPE_CHECKING:
-    from gputui.monitor import MonitorOptions
+    from gputui.monitor import Monitor
+    from gputui.recording import CaptureWriter
 
 BAD_USAGE = 64
 UNREADABLE = 2
@@ -34,6 +36,9 @@ exit codes: 0 healthy, 1 incidents of warning or worse, 2 could not read, 64 bad
 """
 
 _UNITS_S = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
+_FIRST_S = 0.5
+"""How long the screen is held back for a first reading that may say that there is no driver."""
+
 _LEAST_INTERVAL_S, _MOST_INTERVAL_S = 0.1, 3600.0
 
 
@@ -152,6 +157,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if options.once or outputs:
             return _once(options)
         return _screen(options)
+    except SourceError as error:
+        return _failed(error)
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
@@ -178,33 +185,27 @@ def _demo(scenario: str, given: Sequence[str]) -> int:
 
 
 def _once(options: argparse.Namespace) -> int:
+    monitor = _monitor(options, interval_s=0.5)
     from gputui.export import brief, json, table
-    from gputui.monitor import SourceError
     from gputui.once import run_once
 
     sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]
     write = json.write if options.json else brief.write if options.brief else table.write
-    try:
-        return run_once(_monitor_options(options, interval_s=0.5), write)
-    except SourceError as error:
-        return _failed(error)
+    return run_once(monitor, write)
 
 
 def _stream(options: argparse.Namespace) -> int:
     """Write the capture format until somebody ends it."""
     import signal
 
-    from gputui.monitor import Monitor, SourceError
     from gputui.recording import CaptureWriter
 
-    monitor = Monitor(_monitor_options(options), [CaptureWriter(sys.stdout)])
+    monitor = _monitor(options, [CaptureWriter(sys.stdout)])
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, lambda *_: monitor.ended.set())
     try:
         monitor.start(lambda _: None)
         monitor.ended.wait()
-    except SourceError as error:
-        return _failed(error)
     finally:
         monitor.stop()
     _let_go_of_stdout()
@@ -218,18 +219,11 @@ def _screen(options: argparse.Namespace) -> int:
             file=sys.stderr,
         )
         return BAD_USAGE
-    from gputui.monitor import Monitor, SourceError
+    monitor = _monitor(options)
+    # The sampler is under way; importing Textual takes as long as the first reading.
+    from gputui.tui.app import run
 
-    monitor = Monitor(_monitor_options(options))
-    try:
-        monitor.launch()
-        # The sampler is under way; Textual takes a fifth of a second, in which it reads the GPUs.
-        from gputui.tui.app import run
-
-        first = monitor.wait_for_first(0.5)
-    except SourceError as error:
-        monitor.stop()
-        return _failed(error)
+    first = monitor.wait_for_first(_FIRST_S)
     if first is not None and first.error is not None and options.source == "local":
         monitor.stop()
         print("To see gputui on a fake node: gputui --demo", file=sys.stderr)
@@ -237,19 +231,24 @@ def _screen(options: argparse.Namespace) -> int:
     return run(monitor, theme=options.theme, ascii_only=options.ascii)
 
 
-def _monitor_options(options: argparse.Namespace, *, interval_s: float = 1.0) -> MonitorOptions:
-    from gputui.monitor import MonitorOptions
+def _monitor(
+    options: argparse.Namespace, captures: Sequence[CaptureWriter] = (), *, interval_s: float = 1.0
+) -> Monitor:
+    """Start the sampler first, and import the rest while it starts."""
+    from gputui.sources.open import open_source
 
-    source = options.source
-    if interval_s != 1.0 and source.startswith("replay="):
-        source = "stream=" + source.partition("=")[2]
-    return MonitorOptions(
-        source=source,
-        interval_s=options.interval or interval_s,
-        kernel_log=options.kernel_log,
-        gpus=options.gpu,
-        record=options.record,
-    )
+    interval_s = options.interval or interval_s
+    name = options.source
+    if options.once or options.json or options.brief:
+        # What counts is how a recording ends: it is read as fast as it can be.
+        name = name.replace("replay=", "stream=", 1)
+    source = open_source(name, interval_s)
+    from gputui.monitor import Monitor, MonitorOptions
+
+    asked = MonitorOptions(name, interval_s, options.kernel_log, options.gpu, options.record)
+    monitor = Monitor(asked, captures, source)
+    monitor.launch()
+    return monitor
 
 
 def _failed(why: object) -> int:

@@ -25,12 +25,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from gputui.assess import Assessor, Silence
+from gputui.errors import SourceError
 from gputui.logs.find import AUTO, ENVIRONMENT, NONE, KernelLog, open_kernel_log
 from gputui.logs.kernel import BOOT, KernelEvent, KernelParser
 from gputui.model import Incident, LogLine, NodeSample, Snapshot
 from gputui.recording import CaptureWriter, LogRecord, Record, SampleRecord, StartRecord
 from gputui.sources.open import open_source
-from gputui.sources.source import Source, SourceError
+from gputui.sources.source import Source
 
 __all__ = ["Monitor", "MonitorOptions", "SourceError"]
 
@@ -65,10 +66,16 @@ class MonitorOptions:
 class Monitor:
     """Watches one node and tells what it knows, snapshot by snapshot.
 
-    ``captures`` receive everything in the capture format, as ``--record`` does.
+    ``captures`` receive everything in the capture format, as ``--record`` does. ``source`` is one
+    that is open already: whoever is in a hurry starts the sampler before importing this module.
     """
 
-    def __init__(self, options: MonitorOptions, captures: Sequence[CaptureWriter] = ()) -> None:
+    def __init__(
+        self,
+        options: MonitorOptions,
+        captures: Sequence[CaptureWriter] = (),
+        source: Source | None = None,
+    ) -> None:
         self.options = options
         self.ended = threading.Event()
         """Set when nothing more will come: the source is at its end, or nobody reads a capture."""
@@ -77,7 +84,8 @@ class Monitor:
         self._lock = threading.Lock()
         self._parser = KernelParser(_boot_s())
         self._log = KernelLog()
-        self._source: Source | None = None
+        self._source = source
+        self._launched_already = False
         self._thread: threading.Thread | None = None
         self._stopping = False
         self._wake_r, self._wake_w = os.pipe()
@@ -96,9 +104,11 @@ class Monitor:
 
         Raises :class:`SourceError` when the source or the file to record into cannot be opened.
         """
-        if self._source is not None:
+        if self._launched_already:
             return
-        self._source = open_source(self.options.source, self.options.interval_s)
+        self._launched_already = True
+        if self._source is None:
+            self._source = open_source(self.options.source, self.options.interval_s)
         self._sampled_s = time.monotonic()
         if self.options.record is not None:
             try:

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable
 
 from gputui.model import GpuState, Severity, Snapshot
-from gputui.monitor import Monitor, MonitorOptions
+from gputui.monitor import Monitor
 
 HEALTHY, UNHEALTHY, UNREADABLE, BAD_USAGE = 0, 1, 2, 64
 
@@ -45,9 +45,8 @@ class _Reading:
         return count >= (_MOST_SAMPLES if self._monitor.undecided else _SAMPLES)
 
 
-def run_once(options: MonitorOptions, write: Callable[[Snapshot], str]) -> int:
+def run_once(monitor: Monitor, write: Callable[[Snapshot], str]) -> int:
     """Print one reading; return the exit code."""
-    monitor = Monitor(options)
     reading = _Reading(monitor)
     try:
         monitor.start(reading)
@@ -59,7 +58,7 @@ def run_once(options: MonitorOptions, write: Callable[[Snapshot], str]) -> int:
         print("gputui: the source ended without a reading", file=sys.stderr)
         return UNREADABLE
     sample = snapshot.sample
-    missing = sorted(set(options.gpus) - {gpu.index for gpu in sample.gpus})
+    missing = sorted(set(monitor.options.gpus) - {gpu.index for gpu in sample.gpus})
     if missing and sample.gpu_count:
         there = f"this node has GPUs 0 to {sample.gpu_count - 1}"
         print(f"gputui: no GPU {missing[0]}: {there}", file=sys.stderr)

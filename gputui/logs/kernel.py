@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 
 from gputui.bus import parse_bus_id
 from gputui.logs.prefix import Stamp, split_prefix
@@ -24,7 +25,7 @@ BUS = r"(?P<bus>[0-9a-fA-F]{1,8}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2})(?:\.[0-7])?"
 class KernelEvent:
     """One thing the kernel said about a GPU or what it hangs on.
 
-    ``kind`` is ``xid``, ``sxid``, ``gpu_lost`` or one of the names in ``_PATTERNS``. ``time_s`` is
+    ``kind`` is ``xid``, ``sxid``, ``gpu_lost`` or another name in ``_EXPRESSIONS``. ``time_s`` is
     Unix time, ``text`` is the message without what the log put in front. What the line does not
     have is None; an empty process name is None as well.
     """
@@ -47,73 +48,76 @@ class _Pattern:
     match: Callable[[str], re.Match[str] | None]
 
 
-def _pattern(kind: str, expression: str) -> _Pattern:
-    return _Pattern(kind, re.compile(expression).match)
-
-
 _OWNER = (
     r"(?:,\s*pid=(?:'?<unknown>'?|(?P<pid>\d+)))?"
     r"(?:,\s*name=(?:<unknown>|(?P<process>.*?))(?=,|$))?"
 )
 
-_PATTERNS = (
-    _pattern(
+
+@cache
+def _patterns() -> tuple[_Pattern, ...]:
+    """All kinds, the commonest first; compiled when the first line of a driver's comes."""
+    return tuple(_Pattern(kind, re.compile(expression).match) for kind, expression in _EXPRESSIONS)
+
+
+_EXPRESSIONS = (
+    (
         "xid",
         r"(?:NVRM:|\S+\s+\[\d+\]\s+\S+\s+[\d.]+:\s+nvidia_dev_xid:)\s*Xid\s*"
         rf"\((?:PCI:)?{BUS}(?P<mig>(?:\s+GPU-C?I:\d+)*)\):?\s*(?P<code>\d+)\b{_OWNER}"
         r"[,\s]*(?P<detail>.*)",
     ),
-    _pattern(
+    (
         "sxid",
         rf"nvidia-nvswitch\d+:\s*SXid\s*\((?:PCI:)?{BUS}\):?\s*(?P<code>\d+)\b,?\s*(?P<detail>.*)",
     ),
-    _pattern(
+    (
         "fm_sxid",
         r"(?:\[[^\]]*\]\s*)*detected NVSwitch \S+ error (?P<code>\d+) on fid \d+ on NVSwitch "
         rf"pci bus id {BUS}(?P<detail>.*)",
     ),
-    _pattern("gpu_lost", rf"NVRM: GPU {BUS}: GPU has fallen off the bus"),
-    _pattern("gpu_named", rf"NVRM: The NVIDIA GPU {BUS}"),
-    _pattern(
+    ("gpu_lost", rf"NVRM: GPU {BUS}: GPU has fallen off the bus"),
+    ("gpu_named", rf"NVRM: The NVIDIA GPU {BUS}"),
+    (
         "gpu_lost_continued",
         r"NVRM: (?:\(PCI ID: \S+\) installed in this system has|"
         r"fallen off the bus and is not responding to commands)",
     ),
-    _pattern("gpu_uuid", rf"NVRM: GPU at (?:PCI:)?{BUS}: (?P<detail>GPU-[0-9a-f-]+)"),
-    _pattern(
+    ("gpu_uuid", rf"NVRM: GPU at (?:PCI:)?{BUS}: (?P<detail>GPU-[0-9a-f-]+)"),
+    (
         "gsp_ratelimit",
         rf"NVRM: Rate limiting GSP RPC error prints for GPU at (?:PCI:)?{BUS}(?P<detail>.*)",
     ),
-    _pattern("init_failed", rf"NVRM: GPU {BUS}: (?:RmInitAdapter|rm_init_adapter) failed"),
-    _pattern(
+    ("init_failed", rf"NVRM: GPU {BUS}: (?:RmInitAdapter|rm_init_adapter) failed"),
+    (
         "power_cables",
         rf"NVRM: GPU {BUS}: GPU does not have the necessary power cables connected",
     ),
-    _pattern("gpu_info", rf"NVRM: GPU {BUS}: (?P<detail>.*)"),
-    _pattern(
+    ("gpu_info", rf"NVRM: GPU {BUS}: (?P<detail>.*)"),
+    (
         "version_mismatch",
         r"NVRM: API mismatch: the client '(?P<process>[^']*)' \(pid (?P<pid>\d+)\)",
     ),
-    _pattern(
+    (
         "version_mismatch_continued",
         r"NVRM: (?:has the version \S+, but this kernel module has|the version \S+\.|"
         r"Please make sure that this)",
     ),
-    _pattern("driver_loaded", r"NVRM: loading NVIDIA UNIX (?P<detail>.*)"),
-    _pattern("peer_memory", r"nvidia-peermem (?P<detail>.*)"),
-    _pattern("dpc", rf"pcieport {BUS}: DPC: (?P<detail>containment event.*)"),
-    _pattern(
+    ("driver_loaded", r"NVRM: loading NVIDIA UNIX (?P<detail>.*)"),
+    ("peer_memory", r"nvidia-peermem (?P<detail>.*)"),
+    ("dpc", rf"pcieport {BUS}: DPC: (?P<detail>containment event.*)"),
+    (
         "aer",
         r"pcieport \S+: AER: (?P<detail>.*?) (?:error|error message) received"
         rf"(?: from|:) {BUS}",
     ),
-    _pattern("aer", rf"\S+ {BUS}: (?P<detail>PCIe Bus Error: .*)"),
-    _pattern("aer", rf"\S+ {BUS}:\s+(?P<detail>device \[[0-9a-f:]+\] error status/mask=.*)"),
-    _pattern(
+    ("aer", rf"\S+ {BUS}: (?P<detail>PCIe Bus Error: .*)"),
+    ("aer", rf"\S+ {BUS}:\s+(?P<detail>device \[[0-9a-f:]+\] error status/mask=.*)"),
+    (
         "pcie_limited",
         rf"pci {BUS}: (?P<detail>[\d.]+ Gb/s available PCIe bandwidth, limited by .*)",
     ),
-    _pattern(
+    (
         "nccl_segfault",
         r"(?P<process>.+)\[(?P<pid>\d+)\]: segfault at .* in (?P<detail>libnccl\S*)\[",
     ),
@@ -136,7 +140,7 @@ def parse_message(message: str) -> tuple[str, dict[str, str | None]] | None:
     >>> parse_message("NVRM: Xid (PCI:0000:06:00): 79, GPU has fallen off the bus.")[0]
     'xid'
     """
-    for pattern in _PATTERNS:
+    for pattern in _patterns():
         if found := pattern.match(message):
             return pattern.kind, found.groupdict()
     return None

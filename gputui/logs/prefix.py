@@ -10,13 +10,12 @@ from __future__ import annotations
 import re
 import time
 from dataclasses import dataclass
-from datetime import datetime
+from functools import cache
 
 _MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 _MONTH = "|".join(_MONTHS)
 
-_PREFIX = re.compile(
-    rf"""
+_PREFIX = rf"""
     (?:<\d{{1,3}}>)?                                              # syslog priority, raw
     (?:\d+,\d+,(?P<kmsg_us>\d+),[^;]*;)?                          # /dev/kmsg
     (?:[a-z]+\s*:[a-z]+\s*:\s?)?                                  # dmesg -x
@@ -31,9 +30,7 @@ _PREFIX = re.compile(
     (?:\[[A-Z][a-z]{{2}}\s(?P<date>(?:{_MONTH})\s+\d\d?\s\d\d:\d\d:\d\d\s\d{{4}})\]\s?)?  # dmesg -T
     (?:\[\s*[TC]\d+\]\s?)?                                        # thread or CPU
     \s*
-    """,
-    re.VERBOSE,
-)
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +41,18 @@ class Stamp:
     uptime_s: float | None = None
 
 
+@cache
+def _prefix() -> re.Pattern[str]:
+    return re.compile(_PREFIX, re.VERBOSE)
+
+
 def split_prefix(line: str, now_s: float) -> tuple[Stamp, str]:
     """Return the stamp and the message.
 
     ``now_s`` supplies the year where the log has none: a date that would lie more than a day ahead
     is of last year.
     """
-    found = _PREFIX.match(line)
+    found = _prefix().match(line)
     if found is None:  # cannot be: everything in it may be absent
         return Stamp(), line
     message = line[found.end() :]
@@ -68,6 +70,8 @@ def split_prefix(line: str, now_s: float) -> tuple[Stamp, str]:
 
 
 def _iso(text: str) -> float | None:
+    from datetime import datetime  # few logs have such stamps, and it takes time to import
+
     text = text.replace(",", ".").replace("Z", "+00:00")
     if len(text) > 5 and text[-5] in "+-":
         text = f"{text[:-2]}:{text[-2:]}"

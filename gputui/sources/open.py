@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from gputui.sources.source import Source, SourceError
+from gputui.errors import SourceError
+from gputui.sources.source import Source
 
 EXPECTED = "local, stream=PATH or replay=FILE"
 

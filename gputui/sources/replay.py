@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from collections import deque
 
+from gputui.errors import SourceError
 from gputui.recording import Record
-from gputui.sources.source import RecordStream, SourceError, is_regular, open_for_reading
+from gputui.sources.source import RecordStream, is_regular, open_for_reading
 
 _LONGEST_PAUSE_S = 5.0
 """A gap in the recording is waited out no longer than this."""

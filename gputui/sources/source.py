@@ -6,6 +6,7 @@ import os
 import stat
 from typing import Protocol
 
+from gputui.errors import SourceError
 from gputui.lines import LineBuffer
 from gputui.recording import CaptureReader, Record, RecordingError
 
@@ -13,10 +14,6 @@ LINE_BYTES = 16 << 20
 """The longest line that is read: far more than a sample of a full node."""
 
 _CHUNK_BYTES = 1 << 18
-
-
-class SourceError(Exception):
-    """A source that cannot be opened: what was asked for, and why it cannot be had."""
 
 
 class Source(Protocol):
