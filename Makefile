@@ -54,7 +54,7 @@ check: $(VENV)/.dev  ## style, types, layers, Python 3.10
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/vermin --quiet --no-tips --violations --target=3.10- --eval-annotations \
-	    --backport tomli --exclude tomllib gputui fakes chaos hatch_build.py
+	    --exclude tomllib gputui fakes chaos hatch_build.py
 
 drills: $(VENV)/.installed  ## the scenario library
 	$(BIN)/gpuchaos check $(wildcard scenarios/*.yaml scenarios/*/*.yaml)
