@@ -41,6 +41,7 @@ _LOG_EVERY_S = 0.25
 _TICK_S = 1.0
 _PATIENCE_S = 3.0
 _PATIENCE_INTERVALS = 3
+_HURRIES_EVERY_S = 0.5
 _JOIN_S = 0.3
 _AFTER_FAULT_S = 0.1
 _READ_BACK_S = 86_400.0
@@ -96,6 +97,8 @@ class Monitor:
         self._sample_time_s: float | None = None
         self._sampled_s = 0.0
         self._ticked_s = 0.0
+        self._hurried_s = 0.0
+        self._heard: Snapshot | None = None
 
     # --- for whoever uses it --------------------------------------------------------------------
 
@@ -201,6 +204,7 @@ class Monitor:
         for record in records:
             self._take(record)
         self._follow_log()
+        self._flush()
         if source.ended:
             self.ended.set()
         self._tick_if_silent(source)
@@ -256,6 +260,7 @@ class Monitor:
             with self._lock:
                 snapshot = self._assessor.sample(record.sample)
             self._capture(lambda capture: capture.sample(snapshot.sample, snapshot.statuses))
+            self._heard = None
             self._tell(snapshot)
         elif isinstance(record, LogRecord):
             self._hear(record.line.text, record.line.time_s, live=True)
@@ -294,13 +299,20 @@ class Monitor:
             snapshot = self._assessor.log(event)
         if live:
             self._hurry(event)
-            if snapshot is not None:
-                self._tell(snapshot)
+            self._heard = snapshot
 
     def _hurry(self, event: KernelEvent) -> None:
         """Read the GPUs at once: what the kernel just said should show in their readings."""
-        if event.kind in _URGENT and self._source is not None:
-            self._source.poke()
+        now_s = time.monotonic()
+        if event.kind in _URGENT and now_s - self._hurried_s >= _HURRIES_EVERY_S:
+            self._hurried_s = now_s
+            self._launched().poke()
+
+    def _flush(self) -> None:
+        """Tell what the log said: once for all the lines that came together."""
+        snapshot, self._heard = self._heard, None
+        if snapshot is not None:
+            self._tell(snapshot)
 
     # --- what goes out --------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ from gputui.model import Action, GpuSample, NodeSample
 FULL_SHARE = 0.95
 """More used than this leaves no room for a workspace or a fragmented allocator."""
 
-GROWING_SHARE = 0.8
+GROWING_SHARE = 0.75
 """Growth below this is a job that loads its model."""
 
 FORESEEN_S = 300.0
