@@ -12,7 +12,18 @@ memory by address, and a ctypes object that is too small for what NVML would wri
 from __future__ import annotations
 
 from collections.abc import Callable
-from ctypes import Array, Structure, addressof, byref, c_char, c_int, c_uint64, c_void_p, cast
+from ctypes import (
+    Array,
+    Structure,
+    addressof,
+    byref,
+    c_char,
+    c_int,
+    c_uint64,
+    c_void_p,
+    cast,
+    string_at,
+)
 from functools import lru_cache
 from struct import Struct
 from typing import Any
@@ -172,10 +183,10 @@ class TextIn(Argument):
     def take(self, arguments: Arguments, inputs: list[Input]) -> None:
         """The string without its NUL."""
         text = arguments[self.at]
-        if not isinstance(text, bytes):
-            text = getattr(text, "value", None)
-        if text is None:
-            raise NvmlError(Code.INVALID_ARGUMENT)
+        if isinstance(text, bytes):
+            text = text.partition(b"\0")[0]
+        else:
+            text = string_at(addressof(self.memory(arguments)))
         inputs.append(text)
 
 

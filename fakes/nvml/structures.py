@@ -34,13 +34,12 @@ def version_size(param: Param, version: int) -> int:
 def words_of(param: Param, memory: Any) -> tuple[int, ...]:
     """The words of a versioned structure that its function reads; 0 for those it is too short for.
 
-    Without ``words`` there are none.
+    The version is always the first of them.
     """
     version = word_at(memory)
     size = version_size(param, version)
-    if param.words == (0,):
-        return (version,)
-    return tuple(word_at(memory, each) if each + 4 <= size else 0 for each in param.words)
+    rest = [word_at(memory, at) if at + 4 <= size else 0 for at in param.words[1:]]
+    return (version, *rest)
 
 
 class StructIn(Argument):

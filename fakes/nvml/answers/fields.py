@@ -13,6 +13,7 @@ from fakes.gpu import Gpu
 from fakes.node import Node
 from fakes.nvml.answer import Reach, Value, answers
 from fakes.nvml.codes import Code, NvmlError
+from fakes.nvml.values import ADA, require
 from fakes.thermal import Limit
 
 _RECORD = Struct("<IIqqII8s")
@@ -101,8 +102,8 @@ _HEAT: dict[int, tuple[_Type, Reading]] = {
     82: (_UNSIGNED, lambda gpu, at_us, _: gpu.memory_temperature_c(at_us)),
     193: (_SIGNED, lambda gpu, at_us, _: _margin(gpu, gpu.profile.thermal.shutdown_c)),
     194: (_SIGNED, lambda gpu, at_us, _: _margin(gpu, gpu.profile.thermal.slowdown_c)),
-    195: (_SIGNED, _fixed(0)),
-    196: (_SIGNED, _fixed(0)),
+    195: (_SIGNED, lambda gpu, at_us, _: _margin(gpu, gpu.profile.thermal.max_operating_c)),
+    196: (_SIGNED, lambda gpu, at_us, _: _margin(gpu, gpu.profile.thermal.max_operating_c)),
     308: (_DOUBLE, lambda gpu, at_us, _: gpu.true_temperature_c(at_us)),
 }
 
@@ -185,7 +186,8 @@ def _read(gpu: Gpu, at_us: int, field: int, scope: int) -> tuple[int, bytes]:
 
 
 def _margin(gpu: Gpu, limit_c: int) -> int:
-    """A limit as the margin ("T.Limit") that is left when the GPU is that hot."""
+    """A limit as the margin ("T.Limit") that is left when the GPU is that hot. Ada and later."""
+    require(gpu.profile, ADA)
     return gpu.profile.thermal.max_operating_c - limit_c
 
 

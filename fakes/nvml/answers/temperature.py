@@ -7,7 +7,7 @@ from struct import Struct
 from fakes.gpu import Gpu
 from fakes.nvml.answer import Value, answers
 from fakes.nvml.codes import Code, NvmlError
-from fakes.nvml.values import uint32
+from fakes.nvml.values import ADA, require, uint32
 
 _TEMPERATURE = Struct("<IIi")
 _MARGIN = Struct("<Ii")
@@ -48,7 +48,8 @@ def temperature_threshold(gpu: Gpu, at_us: int, threshold: int) -> Value:
 
 @answers("nvmlDeviceGetMarginTemperature")
 def margin_temperature(gpu: Gpu, at_us: int, words: tuple[int, ...]) -> Value:
-    """Degrees left until the GPU lowers its clocks itself ("T.Limit")."""
+    """Degrees left until the GPU lowers its clocks itself ("T.Limit"). Ada and later."""
+    require(gpu.profile, ADA)
     margin = gpu.profile.thermal.max_operating_c - gpu.temperature_c(at_us)
     return _MARGIN.pack(words[0], margin)
 

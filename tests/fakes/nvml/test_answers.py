@@ -19,7 +19,7 @@ from fakes.nvml.codes import Code
 from fakes.nvml.function import Function, Kind, Param
 from fakes.nvml.table import BY_NAME, FUNCTIONS
 from fakes.process import JobSpec
-from fakes.profile import load_profile
+from fakes.profile import load_profile, models
 
 InputsOf = Callable[..., tuple[Any, ...]]
 LATER = {
@@ -52,8 +52,8 @@ INPUTS: dict[str, tuple[Input, ...]] = {
 """Inputs of the functions that do not take just anything."""
 
 
-def node_under_load() -> Node:
-    node = Node("n0", load_profile("h100-sxm"), 3)
+def node_under_load(model: str = "h100-sxm") -> Node:
+    node = Node("n0", load_profile(model), 3)
     node.start_job(JobSpec("train", (0, 1, 2)), 0)
     node.settle(0)
     return node
@@ -155,16 +155,17 @@ def test_what_this_gpu_lacks_is_not_supported(name: str, inputs_of: InputsOf) ->
 
 @settings(max_examples=300)
 @given(
+    st.sampled_from(models()),
     st.sampled_from(FUNCTIONS),
     st.integers(0, 0xFFFFFFFF) | st.integers(0, 12),
     st.integers(0, 10**13),
     st.binary(max_size=40),
 )
 def test_no_input_breaks_an_answer(
-    inputs_of: InputsOf, function: Function, number: int, at_us: int, text: bytes
+    inputs_of: InputsOf, model: str, function: Function, number: int, at_us: int, text: bytes
 ) -> None:
     """Whatever numbers, strings and moments are asked for: a return code, never an exception."""
-    node = node_under_load()
+    node = node_under_load(model)
     for version in versions_of(function):
         inputs = tuple(
             text if isinstance(each, bytes) and each == b"nothing" else each
@@ -172,6 +173,36 @@ def test_no_input_breaks_an_answer(
         )
         call = Call(function.name, device_of(function), inputs)
         assert answer(node, call, at_us).code in list(Code)
+
+
+@pytest.mark.parametrize(
+    ("model", "lacking"),
+    [
+        ("h100-sxm", []),
+        ("a100-sxm", ["MarginTemperature", "GpuFabricInfo", "ConfComputeMemSizeInfo"]),
+        ("l4", ["GpuFabricInfo", "ConfComputeMemSizeInfo", "MigMode", "NvLinkState"]),
+    ],
+)
+def test_generations_differ_in_what_they_support(
+    inputs_of: InputsOf, model: str, lacking: list[str]
+) -> None:
+    """What came with Ada or Hopper, MIG or NVLink is NOT_SUPPORTED on a GPU without it."""
+    node = node_under_load(model)
+    names = [
+        "MarginTemperature",
+        "GpuFabricInfo",
+        "ConfComputeMemSizeInfo",
+        "MigMode",
+        "NvLinkState",
+    ]
+    found = []
+    for name in names:
+        function = BY_NAME[f"nvmlDeviceGet{name}"]
+        code = answer(node, Call(function.name, 0, inputs_of(function)), 0).code
+        assert code in (Code.SUCCESS, Code.NOT_SUPPORTED)
+        if code:
+            found.append(name)
+    assert found == lacking
 
 
 def test_a_function_that_nobody_answers_is_not_supported() -> None:

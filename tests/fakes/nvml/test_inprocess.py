@@ -217,7 +217,8 @@ def test_every_way_to_pass_a_number_and_a_string(rig: Any) -> None:
         assert clock.value == 1980
     assert rig.library.nvmlDeviceGetClockInfo(rig.handle(), -1, byref(clock)) == INVALID
     uuid = rig.node.gpus[1].uuid.encode()
-    for text in (uuid, c_char_p(uuid), create_string_buffer(uuid)):
+    buffer = create_string_buffer(uuid)
+    for text in (uuid, uuid + b"\0more", c_char_p(uuid), buffer, c_void_p(addressof(buffer))):
         handle = pynvml.c_nvmlDevice_t()
         assert rig.library.nvmlDeviceGetHandleByUUID(text, byref(handle)) == 0
         assert pynvml.nvmlDeviceGetIndex(handle) == 1
