@@ -44,10 +44,11 @@ def main() -> int:
     child = os.fork()
     if child == 0:
         _become(words, directory)
-    status = _wait(child, woken, plan["lifeline"], terminal)
+    waiting = _Waiting(child, woken, plan["lifeline"])
+    status = waiting.wait()
     terminal.take_back()
     if os.WIFSIGNALED(status):
-        terminal.restore()
+        terminal.restore(abandoned=waiting.abandoned)
         return 128 + os.WTERMSIG(status)
     return os.WEXITSTATUS(status)
 
@@ -97,44 +98,51 @@ def _become(words: list[str], directory: str) -> None:
         os._exit(status)
 
 
-def _wait(child: int, woken: int, lifeline: int, terminal: Terminal) -> int:
-    """Wait for the program; its wait status. The end of ``lifeline`` (-1: none) ends it."""
-    watched = [woken, lifeline] if lifeline >= 0 else [woken]
-    killed_at = float("inf")
-    while True:
-        timeout = None if killed_at == float("inf") else max(0.0, killed_at - time.monotonic())
-        ready, _, _ = select.select(watched, [], [], timeout)
-        if lifeline in ready:
-            watched.remove(lifeline)
-            _send(child, signal.SIGTERM)
-            _send(child, signal.SIGCONT)
-            killed_at = time.monotonic() + _GRACE_S
-        elif not ready:
-            _send(child, signal.SIGKILL)
-            killed_at = float("inf")
-        if woken in ready:
-            for number in os.read(woken, 256):
-                if number in _FORWARDED:
-                    _send(child, number)
-        for status in _changes(child):
-            if not os.WIFSTOPPED(status):
-                return status
-            terminal.take_back()
-            os.kill(os.getpid(), signal.SIGSTOP)
+class _Waiting:
+    """Waiting for the program: for its end, for signals to pass on, for our parent's end."""
 
+    def __init__(self, child: int, woken: int, lifeline: int) -> None:
+        self._child = child
+        self._woken = woken
+        self._lifeline = lifeline
+        self.abandoned = False
 
-def _changes(child: int) -> Iterator[int]:
-    """The wait statuses that are there to be had."""
-    while True:
-        pid, status = os.waitpid(child, os.WNOHANG | os.WUNTRACED)
-        if pid == 0:
-            return
-        yield status
+    def wait(self) -> int:
+        """The program's wait status. The end of the lifeline (-1: none) ends the program."""
+        watched = [fd for fd in (self._woken, self._lifeline) if fd >= 0]
+        killed_at = float("inf")
+        while True:
+            timeout = None if killed_at == float("inf") else max(0.0, killed_at - time.monotonic())
+            ready, _, _ = select.select(watched, [], [], timeout)
+            if self._lifeline in ready:
+                self.abandoned = True
+                watched.remove(self._lifeline)
+                self._send(signal.SIGTERM)
+                self._send(signal.SIGCONT)
+                killed_at = time.monotonic() + _GRACE_S
+            elif not ready:
+                self._send(signal.SIGKILL)
+                killed_at = float("inf")
+            if self._woken in ready:
+                for number in os.read(self._woken, 256):
+                    if number in _FORWARDED:
+                        self._send(number)
+            for status in self._changes():
+                if not os.WIFSTOPPED(status):
+                    return status
+                os.kill(os.getpid(), signal.SIGSTOP)
 
+    def _changes(self) -> Iterator[int]:
+        """The wait statuses that are there to be had."""
+        while True:
+            pid, status = os.waitpid(self._child, os.WNOHANG | os.WUNTRACED)
+            if pid == 0:
+                return
+            yield status
 
-def _send(child: int, number: int) -> None:
-    with contextlib.suppress(ProcessLookupError):  # it ended; its status is read next
-        os.kill(child, number)
+    def _send(self, number: int) -> None:
+        with contextlib.suppress(ProcessLookupError):  # it ended; its status is read next
+            os.kill(self._child, number)
 
 
 if __name__ == "__main__":

@@ -58,6 +58,7 @@ class SandboxHost:
 
     def start(self, containment: Containment, binds: Sequence[tuple[Path, Path]]) -> None:
         """Start the node's first process. A :class:`RefusedError` leaves nothing behind."""
+        self._ended = False
         ours, theirs = socket.socketpair()
         with theirs:
             self._init = subprocess.Popen(

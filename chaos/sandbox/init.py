@@ -117,6 +117,8 @@ class Init:
         if not self._alone:
             for pid in self._children:
                 os.kill(pid, signal.SIGKILL)
+            for pid in self._children:
+                os.waitpid(pid, 0)
             return
         for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGCONT):
             try:

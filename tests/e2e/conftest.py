@@ -1,0 +1,174 @@
+"""Real commands, as whoever runs the tests and as a plain user."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+NOBODY = 65534
+AS_NOBODY = ("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups")
+
+
+class Commands:
+    """``gpuchaos`` as one user, in an environment of the test's own."""
+
+    def __init__(self, prefix: Sequence[str], python: str, env: dict[str, str]) -> None:
+        self.prefix = tuple(prefix)
+        self.python = python
+        self.env = env
+        self._started: list[subprocess.Popen[str]] = []
+
+    def argv(self, *words: str) -> list[str]:
+        """The command line of a gpuchaos command."""
+        return [*self.prefix, self.python, "-m", "chaos", *words]
+
+    def gpuchaos(self, *words: str, timeout_s: float = 60) -> subprocess.CompletedProcess[str]:
+        """Run a gpuchaos command to its end."""
+        return subprocess.run(
+            self.argv(*words),
+            cwd=ROOT,
+            env=self.env,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=timeout_s,
+            check=False,
+        )
+
+    def on_node(self, script: str, *options: str) -> subprocess.CompletedProcess[str]:
+        """Run a shell script as the program of a fake node."""
+        words = ("node", "h100-sxm", "--gpus", "2", *options)
+        return self.gpuchaos(*words, "--", "sh", "-c", script)
+
+    def start(self, *words: str) -> subprocess.Popen[str]:
+        """Start a gpuchaos command; what still runs at the test's end is ended."""
+        started = subprocess.Popen(
+            self.argv(*words),
+            cwd=ROOT,
+            env=self.env,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        self._started.append(started)
+        return started
+
+    def start_node(self, *options: str) -> subprocess.Popen[str]:
+        """Start a node of two GPUs, and wait until it serves its program."""
+        script = ("sh", "-c", "echo ready; exec sleep 1000")
+        node = self.start("node", "h100-sxm", "--gpus", "2", *options, "--", *script)
+        assert node.stdout is not None
+        if node.stdout.readline() != "ready\n":
+            assert node.stderr is not None
+            raise AssertionError(node.stderr.read())
+        return node
+
+    def status(self, *options: str) -> dict[str, Any]:
+        """What ``gpuchaos status --json`` says."""
+        done = self.gpuchaos("status", "--json", *options)
+        assert done.returncode == 0, done.stderr
+        return dict(json.loads(done.stdout))
+
+    def close(self) -> None:
+        """End what still runs."""
+        for started in self._started:
+            if started.poll() is None:
+                started.send_signal(signal.SIGTERM)
+                try:
+                    started.wait(10)
+                except subprocess.TimeoutExpired:
+                    started.kill()
+                    started.wait()
+            for pipe in (started.stdout, started.stderr):
+                if pipe is not None:
+                    pipe.close()
+
+
+@pytest.fixture(scope="session")
+def cache() -> Iterator[Path]:
+    """A cache with what is compiled on first use, that every user may read."""
+    with tempfile.TemporaryDirectory(prefix="gt-cache-") as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        env = {**os.environ, "XDG_CACHE_HOME": name, "PYTHONPATH": str(ROOT)}
+        program = (
+            "import fakes.nvml.shim.build as nvml, chaos.sandbox.rank as rank;"
+            "nvml.library(); rank.find_holder(None)"
+        )
+        subprocess.run([sys.executable, "-c", program], env=env, check=True)
+        yield folder
+
+
+@pytest.fixture
+def me(environment: dict[str, str], cache: Path) -> Iterator[Commands]:
+    """``gpuchaos`` as whoever runs the tests."""
+    commands = Commands((), sys.executable, {**environment, "XDG_CACHE_HOME": str(cache)})
+    yield commands
+    commands.close()
+
+
+@pytest.fixture
+def nobody(environment: dict[str, str], cache: Path) -> Iterator[Commands]:
+    """``gpuchaos`` as a plain user, when the tests run as root."""
+    if os.geteuid() != 0:
+        pytest.skip("the tests run as a plain user anyway")
+    if shutil.which("setpriv") is None:
+        pytest.skip("setpriv is not here")
+    runtime = environment["XDG_RUNTIME_DIR"]
+    os.chown(runtime, NOBODY, NOBODY)
+    packages = os.pathsep.join([str(ROOT), *(path for path in sys.path if "site-packages" in path)])
+    env = {**environment, "XDG_CACHE_HOME": str(cache), "HOME": runtime, "PYTHONPATH": packages}
+    commands = Commands(AS_NOBODY, _python_for_nobody(env), env)
+    yield commands
+    commands.close()
+
+
+@pytest.fixture(params=["me", "nobody"])
+def who(request: pytest.FixtureRequest) -> Commands:
+    """Both, one after the other."""
+    found: Commands = request.getfixturevalue(request.param)
+    return found
+
+
+def _python_for_nobody(env: dict[str, str]) -> str:
+    """A Python of this version that a plain user can run: ours may lie in root's home."""
+    version = f"python{sys.version_info[0]}.{sys.version_info[1]}"
+    for python in (sys.executable, f"/usr/bin/{version}", f"/usr/local/bin/{version}"):
+        program = "import chaos.stage, os; os.stat(os.sys.executable)"
+        tried = subprocess.run(
+            [*AS_NOBODY, python, "-c", program], cwd=ROOT, env=env, capture_output=True, check=False
+        )
+        again = subprocess.run(
+            [*AS_NOBODY, "test", "-x", python], cwd=ROOT, env=env, capture_output=True, check=False
+        )
+        if tried.returncode == 0 and again.returncode == 0:
+            return python
+    pytest.skip("no Python of this version, or not this checkout, is open to a plain user")
+
+
+@pytest.fixture
+def processes_in() -> Callable[[int], list[int]]:
+    """The processes in a PID namespace, by its inode, as far as this user may know."""
+
+    def find(namespace: int) -> list[int]:
+        found = []
+        for path in Path("/proc").glob("[0-9]*"):
+            with contextlib.suppress(OSError):
+                if (path / "ns/pid").stat().st_ino == namespace:
+                    found.append(int(path.name))
+        return found
+
+    return find

@@ -1,0 +1,311 @@
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+from pathlib import Path
+
+import pytest
+
+READ_POWER = (
+    "import pynvml as n; n.nvmlInit(); h = n.nvmlDeviceGetHandleByIndex(1);"
+    "print(n.nvmlDeviceGetCount(), n.nvmlDeviceGetPowerUsage(h) > 500_000)"
+)
+READ_PIDS = (
+    "import pynvml as n; n.nvmlInit();"
+    "print([p.pid for i in range(n.nvmlDeviceGetCount())"
+    " for p in n.nvmlDeviceGetComputeRunningProcesses(n.nvmlDeviceGetHandleByIndex(i))])"
+)
+
+
+def test_the_programs_exit_status_is_the_commands(who):
+    """A status goes through, and a signal as 128 + its number."""
+    assert who.on_node("exit 7").returncode == 7
+    assert who.on_node("kill -KILL $$").returncode == 128 + signal.SIGKILL
+    assert who.on_node("true").returncode == 0
+
+
+def test_only_the_program_writes_on_stdout(who):
+    """One line on stderr, before the program starts, says what it runs on."""
+    done = who.on_node("echo out; echo err >&2")
+
+    assert done.stdout == "out\n"
+    notice, rest = done.stderr.split("\n", 1)
+    assert "2 x NVIDIA H100 80GB HBM3, contained by namespaces." in notice
+    assert rest == "err\n"
+
+
+def test_a_program_that_is_not_there_is_said_so(me):
+    """127, as in a shell; 126 for what cannot be run."""
+    done = me.gpuchaos("node", "h100-sxm", "--", "no-such-program")
+    assert (done.returncode, "no-such-program: there is no such program" in done.stderr) == (
+        127,
+        True,
+    )
+    done = me.gpuchaos("node", "h100-sxm", "--", "/etc/hostname")
+    assert done.returncode == 126
+
+
+def test_directory_arguments_and_environment_are_the_callers(who):
+    """The program runs where the caller is, with what the caller has."""
+    who.env["GPU_DRILL"] = "two words"
+    script = ("sh", "-c", 'pwd; echo "$GPU_DRILL"; echo "$@"', "sh", "a b", "--", "c")
+    done = who.gpuchaos("node", "h100-sxm", "--", *script)
+    assert done.stdout == f"{Path(__file__).parents[2]}\ntwo words\na b -- c\n"
+
+
+def test_nvml_is_found_in_whatever_environment(who):
+    """By the linker's cache too: a program that clears its environment sees the fake."""
+    bare = f"env -i PYTHONPATH={who.env['PYTHONPATH']} {who.python} -c '{READ_POWER}'"
+    done = who.on_node(f"{who.python} -c '{READ_POWER}' && {bare}")
+    assert done.stdout == "2 True\n2 True\n", done.stderr
+
+
+def test_nvml_ps_and_proc_agree_on_the_processes(who):
+    """The PIDs that NVML gives are those of ps and /proc, and nobody else is there."""
+    done = who.on_node(
+        f"{who.python} -c '{READ_PIDS}'; cat /proc/4002/cmdline | tr '\\0' ' '; echo;"
+        " ls -d /proc/[0-9]* | wc -l;"
+        " tr '\\0' '\\n' < /proc/4002/environ | grep -E '^(RANK|SLURM_JOB_)' | sort"
+    )
+    lines = done.stdout.splitlines()
+    assert lines[0] == "[4001, 4002]"
+    assert lines[1] == "python3 train.py "
+    assert int(lines[2]) <= 8
+    assert lines[3:5] == ["RANK=1", "SLURM_JOB_ID=1001"]
+    assert lines[5:] == ["SLURM_JOB_NAME=train", "SLURM_JOB_USER=alice"]
+
+
+def test_an_idle_node_has_no_processes(me):
+    """``--idle``: no job."""
+    done = me.on_node(f"{me.python} -c '{READ_PIDS}'", "--idle")
+    assert done.stdout == "[]\n"
+
+
+def test_a_program_can_reach_no_process_of_the_machine(who):
+    """The machine's PIDs name nobody on the node."""
+    outside = os.getpid()
+    done = who.on_node(
+        f"kill -0 {outside} 2>/dev/null && echo reached; test -e /proc/{outside}; echo $?"
+    )
+    assert done.stdout == "1\n"
+
+
+def test_the_machines_kernel_log_is_hidden(who):
+    """/dev/kmsg cannot be opened; /var/log has the node's kernel log and nothing else."""
+    done = who.on_node(
+        "test ! -e /dev/kmsg || ! head -c1 /dev/kmsg 2>/dev/null; echo $?; ls /var/log; hostname;"
+        " echo $GPUTUI_KERNEL_LOG; test -r $GPUTUI_KERNEL_LOG; echo $?"
+    )
+    assert done.stdout == "0\nkern.log\nn0\n/var/log/kern.log\n0\n"
+    assert socket.gethostname() != "n0"
+
+
+def test_killing_a_process_frees_its_memory(who):
+    """A process killed from inside is gone from NVML and from the run, at once."""
+    who.start_node()
+    done = who.gpuchaos(
+        "enter", "--", "sh", "-c", f"kill 4001; sleep 0.5; {who.python} -c '{READ_PIDS}'"
+    )
+    assert done.stdout == "[4002]\n", done.stderr
+    assert [p["pid"] for p in who.status()["nodes"][0]["processes"]] == [4002]
+
+
+def test_an_error_in_the_world_ends_the_real_process(me):
+    """Xid 31 ends the process on its GPU, for ps and NVML alike."""
+    me.start_node()
+    assert me.gpuchaos("inject", "xid", "gpu=0", "code=31").returncode == 0
+    done = me.gpuchaos(
+        "enter", "--", "sh", "-c", "test -e /proc/4001; echo $?; test -e /proc/4002; echo $?"
+    )
+    assert done.stdout == "1\n0\n"
+
+
+def test_a_fault_injected_from_inside_shows_outside_and_heals(who):
+    """``gpuchaos inject`` finds its run from inside; the kernel log tells, heal takes it back."""
+    who.start_node()
+    inject = f"{who.python} -m chaos inject xid gpu=n0/1 code=79"
+    script = f"{inject} && grep -c 'Xid.*: 79, ' /var/log/kern.log"
+    done = who.gpuchaos("enter", "--", "sh", "-c", script)
+    assert done.stdout == "xid-1\n1\n", done.stderr
+
+    status = who.status()
+    assert status["nodes"][0]["lost_gpus"] == [1]
+    assert [fault["id"] for fault in status["faults"]] == ["xid-1"]
+    assert who.gpuchaos("heal", "xid-1").stdout == "xid-1\n"
+    assert who.status()["nodes"][0]["lost_gpus"] == []
+
+
+def test_a_fault_for_a_while_heals_itself(me):
+    """``--for`` counts on the run's clock."""
+    me.start_node()
+    done = me.gpuchaos("inject", "lost", "gpu=0", "--for", "1s")
+    assert done.stdout == "lost-1\n"
+    while me.status()["faults"]:
+        pass
+    assert me.status()["nodes"][0]["lost_gpus"] == []
+
+
+def test_enter_keeps_the_exit_status_and_can_be_nested(me):
+    """A program entered from inside runs in the same place."""
+    me.start_node()
+    inner = f"{me.python} -m chaos enter -- sh -c 'test -e /proc/4001 && exit 9'"
+    assert me.gpuchaos("enter", "--", "sh", "-c", inner).returncode == 9
+
+
+def test_a_scenario_plays_at_its_rate(me, tmp_path):
+    """``run --rate``: a minute of the scenario in a second or two."""
+    (tmp_path / "soon.yaml").write_text(
+        "scenario: soon\nwhy: So.\ngiven: {fleet: {nodes: 2, gpus: 2}}\n"
+        "timeline: [{at: 60s, lost: {gpu: n1/1}}, {at: 61s, memory: {gpu: n0/0, grow: 1GiB/s}}]\n"
+    )
+    wait = "until grep -q fallen /var/log/kern.log; do sleep 0.05; done; hostname; sleep 0.2"
+    done = me.gpuchaos(
+        "run", str(tmp_path / "soon.yaml"), "--rate", "60", "--on", "n1", "--", "sh", "-c", wait
+    )
+    assert (done.returncode, done.stdout) == (0, "n1\n"), done.stderr
+    assert "soon.yaml:4:52: there is no process on n0/0 that could grow." in done.stderr
+
+
+def test_without_a_compiler_other_programs_are_refused(me, tmp_path):
+    """What is missing is named, and what to do."""
+    _needs_to_compile()
+    me.env.update(CC="/no/such/cc", XDG_CACHE_HOME=str(tmp_path))
+    done = me.gpuchaos("node", "h100-sxm", "--", "nvitop")
+    assert done.returncode == 254
+    assert "nvitop cannot run: the fake NVML library needs a C compiler" in done.stderr
+
+
+def test_without_a_compiler_gputui_still_runs(me, tmp_path):
+    """Gputui is fed its readings, and one line says what is missing."""
+    _needs_to_compile()
+    me.env.update(CC="/no/such/cc", XDG_CACHE_HOME=str(tmp_path))
+    done = me.gpuchaos("node", "h100-sxm", "--gpus", "3", "--", me.python, "-m", "gputui", "--once")
+    assert done.returncode == 0, done.stderr
+    assert "3x NVIDIA H100 80GB HBM3" in done.stdout
+    assert "4003" in done.stdout
+    assert "python3 train.py" in done.stdout
+    assert "nothing else can run here: the fake NVML library needs a C compiler" in done.stderr
+
+
+def _needs_to_compile() -> None:
+    from fakes.nvml.shim import build
+
+    if (Path(build.__file__).parent / build.NAME).exists():
+        pytest.skip("the library came compiled")
+
+
+def test_programs_that_are_entered_end_with_the_node(me, processes_in):
+    """When the node's own program ends, so does everything that was entered, and all is removed."""
+    node = me.start_node()
+    namespace = me.status()["homes"]["n0"]["pid_namespace"]
+    entered = me.start("enter", "--", "sh", "-c", "echo in; exec sleep 1000")
+    assert entered.stdout is not None
+    assert entered.stdout.readline() == "in\n"
+
+    node.send_signal(signal.SIGTERM)
+
+    assert node.wait(20) == 128 + signal.SIGTERM
+    assert entered.wait(20) == 128 + signal.SIGTERM
+    assert processes_in(namespace) == []
+    assert list(Path(me.env["XDG_RUNTIME_DIR"], "gputui").iterdir()) == []
+
+
+def test_a_killed_simulator_leaves_no_process(who, processes_in):
+    """Kill -9 of the simulator ends its programs and jobs; the next start is clean."""
+    node = who.start_node()
+    namespace = who.status()["homes"]["n0"]["pid_namespace"]
+    assert len(processes_in(namespace)) >= 4
+    os.kill(who.status()["pid"], signal.SIGKILL)
+    node.wait(20)
+
+    _wait_for(lambda: processes_in(namespace) == [])
+    assert who.on_node("echo again").stdout == "again\n"
+
+
+def _wait_for(true, timeout_s: float = 10.0) -> None:
+    import time
+
+    deadline = time.monotonic() + timeout_s
+    while not true():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def test_several_nodes_are_told_apart_by_name(me):
+    """With several running, one must be chosen; a name serves one run at a time."""
+    me.start_node("--name", "one")
+    assert me.gpuchaos("status").returncode == 0
+    me.start_node("--name", "two")
+
+    done = me.gpuchaos("inject", "lost", "gpu=0")
+    assert done.returncode == 254
+    assert "several fake nodes are running (one, two): choose one with --node NAME." in done.stderr
+    assert me.gpuchaos("inject", "lost", "gpu=0", "--node", "two").stdout == "lost-1\n"
+    assert me.status("--node", "one")["faults"] == []
+
+    done = me.gpuchaos("node", "h100-sxm", "--name", "two", "--", "true")
+    assert done.returncode == 254
+    assert "a fake node named 'two' is running already" in done.stderr
+
+
+WITHOUT_NAMESPACES = (
+    "unshare", "--user", "--map-root-user", "sh", "-c",
+    "echo 0 > /proc/sys/user/max_user_namespaces"
+    ' && exec setpriv --inh-caps=-all --bounding-set=-all "$@"', "sh",
+)  # fmt: skip
+
+
+def test_where_namespaces_are_refused_the_tier_is_printed(me):
+    """By environment alone: the reason is told, NVML works, and all processes end."""
+    me.prefix = WITHOUT_NAMESPACES
+    done = me.on_node(f"{me.python} -c '{READ_POWER}'; {me.python} -c '{READ_PIDS}'")
+
+    assert (
+        "not contained, by environment variables only (namespaces are refused here: " in done.stderr
+    )
+    counted, pids = done.stdout.splitlines()
+    assert counted == "2 True"
+    for pid in pids.strip("[]").split(","):
+        assert not Path(f"/proc/{int(pid)}").exists()
+
+
+def test_a_killed_simulator_leaves_no_process_without_namespaces(me):
+    """The same without namespaces: job processes and the program itself end."""
+    node = me.start_node("--no-sandbox")
+    status = me.status()
+    pids = [process["pid"] for process in status["nodes"][0]["processes"]]
+    children = subprocess.run(
+        ["ps", "-o", "pid=", "--ppid", str(status["pid"])],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    pids += [int(pid) for pid in children.stdout.split()]
+    assert len(pids) >= 4
+    os.kill(status["pid"], signal.SIGKILL)
+    node.wait(20)
+    _wait_for(lambda: not any(Path(f"/proc/{pid}").exists() for pid in pids))
+
+
+WITH_A_GPU = (
+    "unshare", "--user", "--map-root-user", "--mount", "sh", "-c",
+    'mount -t tmpfs none /dev && touch /dev/nvidia0 /dev/null && exec "$@"', "sh",
+)  # fmt: skip
+
+
+def test_without_namespaces_nothing_runs_beside_a_real_gpu(me):
+    """--no-sandbox is refused where /dev/nvidia0 exists."""
+    me.prefix = WITH_A_GPU
+    done = me.on_node("echo ran", "--no-sandbox")
+    assert (done.returncode, done.stdout) == (254, "")
+    assert "/dev/nvidia0 exists, and without namespaces a program could act on" in done.stderr
+
+
+def test_real_gpu_devices_are_hidden(me):
+    """With namespaces, the machine's GPU cannot be opened on the node."""
+    me.prefix = WITH_A_GPU
+    done = me.on_node("cat /dev/nvidia0 2>&1; echo $?")
+    assert "No such device or address" in done.stdout
+    assert done.stdout.endswith("\n1\n")
