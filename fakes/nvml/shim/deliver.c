@@ -194,8 +194,9 @@ static void tell_counts(const struct param *params_of, unsigned at, const uint64
         size = param->record;
     }
     if (count) {
-        uint32_t records = count_list(param, output.length / size, first_word(count), has_list).records;
-        memcpy(count, &records, 4);
+        struct counted counted =
+            count_list(param, output.length / size, first_word(count), has_list);
+        memcpy(count, &counted.records, 4);
     }
 }
 

@@ -110,36 +110,36 @@ static int answer_from_page(const struct view *view, const struct function *func
 static int answer_plainly(const struct view *view, const struct function *function, unsigned id,
                           const uint64_t *arguments, int *code)
 {
-    const struct param *params_of = &params[function->first_param];
-    unsigned count = function->param_count, first_out = 1;
+    const struct param *param = &params[function->first_param + 1 + function->integers];
+    const uint64_t *outs = arguments + 1 + function->integers;
+    unsigned out_count = function->param_count - 1u - function->integers;
     uint32_t number;
     if (!device_number(arguments[0], &number))
         return 0;
     struct key key = key_of(id, number);
-    for (; params_of[first_out].kind == KIND_U32; first_out++)
-        key_input(&key, first_out - 1, (uint32_t)arguments[first_out]);
-    for (unsigned i = first_out; i < count; i++)
-        if (!arguments[i])
+    for (unsigned i = 0; i < function->integers; i++)
+        key_input(&key, i, (uint32_t)arguments[1 + i]);
+    for (unsigned i = 0; i < out_count; i++)
+        if (!outs[i])
             return 0;
 
     uint8_t room[PLAIN_LIMIT];
     const uint8_t *from = room;
     struct reply reply;
-    uint64_t generation = 0;
-    if (!page_alive(view) || !page_find(view, &key, room, sizeof room, &reply, &generation))
+    if (!page_alive(view) ||
+        page_try(view, &key, page_generation(view), room, sizeof room, &reply) != FOUND)
         return 0;
     *code = reply.code;
     if (reply.code != SUCCESS)
         return 1;
-    for (unsigned i = first_out; i < count; i++) {
-        void *to = (void *)(uintptr_t)arguments[i];
-        uint32_t size = params_of[i].size;
+    for (unsigned i = 0; i < out_count; i++) {
+        uint32_t size = param[i].size;
         if (first_word(from) != size)
             return 0;
         if (size == 4)
-            memcpy(to, from + 4, 4);
+            memcpy((void *)(uintptr_t)outs[i], from + 4, 4);
         else
-            memcpy(to, from + 4, size);
+            memcpy((void *)(uintptr_t)outs[i], from + 4, size);
         from += 4 + ((size + 3) & ~3u);
     }
     return 1;
@@ -176,7 +176,7 @@ static int answer(unsigned id, const uint64_t *arguments)
     return answer_fully(view, function, id, arguments);
 }
 
-/* -- the calling process ------------------------------------------------------------------------ */
+/* -- the calling process ----------------------------------------------------------------------- */
 
 static void before_fork(void)
 {
@@ -254,5 +254,6 @@ EXPORT int nvmlInternalGetExportTable(const void **table, const void *id)
 /* For tests: which moment of the node the page shows. Two readings at one generation agree. */
 EXPORT uint64_t gputui_fake_generation(void)
 {
-    return page_generation();
+    const struct view *view = __atomic_load_n(&page_view, __ATOMIC_ACQUIRE);
+    return view ? page_generation(view) : 0;
 }

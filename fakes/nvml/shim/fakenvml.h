@@ -64,6 +64,7 @@ struct param {
 struct function {
     uint16_t first_param;
     uint8_t param_count, flags;
+    uint8_t integers; /* of a PLAIN one: how many it takes between device and pointers */
 };
 
 struct text {
@@ -180,7 +181,6 @@ int deliver_all(const struct param *params_of, unsigned count, const uint64_t *a
 
 /* page.c */
 int page_attach(uint32_t fingerprint);
-uint64_t page_generation(void);
 const char *page_directory(void);
 
 /* wire.c */

@@ -116,8 +116,11 @@ def c_table(table: tuple[Function, ...]) -> str:
     rows = []
     for function in table:
         lines += [f"    {_c_param(function, i)}," for i in range(len(function.params))]
-        flags = "PAGED | PLAIN" if _is_plain(function) else "PAGED" if function.paged else "0"
-        rows.append(f"    {{{first}, {len(function.params)}, {flags}}}, /* {function.name} */")
+        flags, integers = "PAGED" if function.paged else "0", 0
+        if _is_plain(function):
+            flags, integers = "PAGED | PLAIN", _integers(function)
+        shape = f"{first}, {len(function.params)}, {flags}, {integers}"
+        rows.append(f"    {{{shape}}}, /* {function.name} */")
         first += len(function.params)
     lines += ["};", "", "static const struct function functions[] = {", *rows, "};", ""]
     lines += [_c_definition(function) for function in table]
@@ -130,12 +133,16 @@ def _is_plain(function: Function) -> bool:
     That is what the library has a short way for.
     """
     kinds = [param.kind for param in function.params]
-    integers = kinds.count(Kind.U32)
+    integers = _integers(function)
     outs = function.params[1 + integers :]
     shape = [Kind.DEVICE] + [Kind.U32] * integers + [Kind.OUT] * len(outs)
     fixed = all(not param.devices and not param.optional for param in outs)
     size = sum(4 + param.size + (-param.size & 3) for param in outs)
     return function.paged and kinds == shape and len(outs) > 0 and fixed and size <= PLAIN_LIMIT
+
+
+def _integers(function: Function) -> int:
+    return sum(param.kind is Kind.U32 for param in function.params)
 
 
 def _c_param(function: Function, position: int) -> str:

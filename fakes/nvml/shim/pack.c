@@ -44,7 +44,8 @@ static int pack_versioned(const struct param *param, const uint8_t *structure,
         return ARGUMENT_VERSION_MISMATCH;
     uint32_t size = versioned_size(param, version);
     if (param->kind == KIND_VERSIONED_EACH) {
-        uint64_t bytes = param->list_at + (uint64_t)word_at(structure, param->count_at) * param->record;
+        uint64_t records = word_at(structure, param->count_at);
+        uint64_t bytes = param->list_at + records * param->record;
         if (bytes > size)
             return INVALID_ARGUMENT;
         return put_counted(request, structure, bytes) ? SUCCESS : INVALID_ARGUMENT;

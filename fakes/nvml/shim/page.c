@@ -141,9 +141,3 @@ int page_attach(uint32_t fingerprint)
         return DRIVER_NOT_LOADED;
     return (int)__atomic_load_n(&page_view->header->init_code, __ATOMIC_RELAXED);
 }
-
-uint64_t page_generation(void)
-{
-    const struct view *view = __atomic_load_n(&page_view, __ATOMIC_ACQUIRE);
-    return view ? __atomic_load_n(&view->header->generation, __ATOMIC_ACQUIRE) : 0;
-}

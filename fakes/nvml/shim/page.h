@@ -17,7 +17,7 @@
 #define HEADER_BYTES 4096u
 #define TOUCHED_BYTES 16384u
 #define ATTEMPTS 1000
-#define ASK 0xffffffffu        /* instead of a code: this question goes over the socket */
+#define ASK (-1) /* instead of a code: this question goes over the socket */
 #define OWNER_MASK 0x3fffffffu /* FUTEX_TID_MASK */
 
 struct header {
@@ -43,7 +43,8 @@ struct entry {
 };
 
 struct slot {
-    uint32_t code, length; /* the outputs follow */
+    int32_t code;
+    uint32_t length; /* the outputs follow */
 };
 
 /* A page as this process has it mapped. Never changed and never freed: threads may be reading. */
@@ -62,6 +63,12 @@ extern const struct view *page_view; /* set by page_attach() */
 static inline int page_alive(const struct view *view)
 {
     return (__atomic_load_n(view->owner, __ATOMIC_RELAXED) & OWNER_MASK) != 0;
+}
+
+/* How often the page was published. */
+static inline uint64_t page_generation(const struct view *view)
+{
+    return __atomic_load_n(&view->header->generation, __ATOMIC_ACQUIRE);
 }
 
 static inline uint32_t page_hash(const struct key *key)
@@ -90,47 +97,55 @@ static inline const struct entry *page_entry(const uint8_t *bank, uint64_t limit
     return 0;
 }
 
-/* Copy the answer to `key` into `room` (`room_bytes`, at least 16): 1 if the page has it and it
- * fits, 0 if not. `generation`, where it is not 0 on entry, must still be in force; else it becomes
- * the one read. */
-static inline __attribute__((always_inline)) int
-page_find(const struct view *view, const struct key *key, uint8_t *room, uint32_t room_bytes,
-          struct reply *reply, uint64_t *generation)
+enum found { ABSENT, FOUND, MOVED };
+
+/* Try once to copy the answer to `key` into `room` (`room_bytes`, at least 16). ABSENT: the page
+ * has none, or none that fits. MOVED: the bank was left while it was read. */
+static inline __attribute__((always_inline)) enum found
+page_try(const struct view *view, const struct key *key, uint64_t generation, uint8_t *room,
+         uint32_t room_bytes, struct reply *reply)
 {
     uint64_t limit = view->bank_bytes;
+    const uint8_t *bank = view->banks + (generation & 1 ? limit : 0);
+    const struct entry *entry = page_entry(bank, limit, key);
+    if (!entry)
+        return ABSENT;
+    uint32_t mark = entry->touched % TOUCHED_BYTES;
+    uint64_t offset = ((const volatile struct entry *)entry)->offset;
+    if (offset + sizeof(struct slot) + 16 > limit)
+        return ABSENT;
+    const struct slot *slot = (const struct slot *)(bank + offset);
+    reply->code = (int)slot->code;
+    reply->length = slot->length;
+    reply->outputs = room;
+    if (reply->length <= 16)
+        memcpy(room, slot + 1, 16); /* most answers; of fixed size it is two instructions */
+    else if (reply->length <= room_bytes && offset + sizeof(struct slot) + reply->length <= limit)
+        memcpy(room, slot + 1, reply->length);
+    else
+        reply->code = ASK;
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    if (page_generation(view) != generation)
+        return MOVED;
+    if (!view->touched[mark])
+        view->touched[mark] = 1;
+    return reply->code == ASK ? ABSENT : FOUND;
+}
+
+/* Copy the answer to `key` into `room`: 1 if the page has it and it fits, 0 if not. `generation`,
+ * where it is not 0 on entry, must still be in force; else it becomes the one read. */
+static inline int page_find(const struct view *view, const struct key *key, uint8_t *room,
+                            uint32_t room_bytes, struct reply *reply, uint64_t *generation)
+{
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
-        uint64_t now = __atomic_load_n(&view->header->generation, __ATOMIC_ACQUIRE);
-        const uint8_t *bank = view->banks + (now & 1 ? limit : 0);
+        uint64_t now = page_generation(view);
         if (*generation && now != *generation)
             return 0;
-        const struct entry *entry = page_entry(bank, limit, key);
-        if (!entry)
-            return 0;
-        uint32_t mark = entry->touched % TOUCHED_BYTES;
-        uint64_t offset = ((const volatile struct entry *)entry)->offset;
-        if (offset + sizeof(struct slot) + 16 > limit)
-            return 0;
-        const struct slot *slot = (const struct slot *)(bank + offset);
-        uint32_t code = slot->code, length = slot->length;
-        int whole = length <= 16;
-        if (whole) {
-            memcpy(room, slot + 1, 16); /* most answers; of fixed size it is two instructions */
-        } else if (length <= room_bytes && offset + sizeof(struct slot) + length <= limit) {
-            whole = 1;
-            memcpy(room, slot + 1, length);
-        }
-        __atomic_thread_fence(__ATOMIC_ACQUIRE);
-        if (__atomic_load_n(&view->header->generation, __ATOMIC_RELAXED) != now)
-            continue;
-        if (!view->touched[mark])
-            view->touched[mark] = 1;
-        if (!whole || code == ASK)
-            return 0;
-        reply->code = (int)code;
-        reply->length = length;
-        reply->outputs = room;
-        *generation = now;
-        return 1;
+        enum found found = page_try(view, key, now, room, room_bytes, reply);
+        if (found == FOUND)
+            *generation = now;
+        if (found != MOVED)
+            return found == FOUND;
     }
     return 0;
 }
