@@ -33,7 +33,7 @@ class KernelLog:
 
 
 def open_kernel_log(choice: str, candidates: tuple[Path, ...] = CANDIDATES) -> KernelLog:
-    """Open what ``--kernel-log`` names: ``auto``, ``none`` or a path.
+    """Open what ``--kernel-log`` names: ``auto``, ``kmsg``, ``none`` or a path.
 
     A log that cannot be read is no reason to stop: Xids are then not seen, and the notice says so.
     """
@@ -41,8 +41,11 @@ def open_kernel_log(choice: str, candidates: tuple[Path, ...] = CANDIDATES) -> K
         choice = os.environ.get(ENVIRONMENT) or AUTO
     if choice == NONE:
         return KernelLog()
+    paths = candidates
+    if choice != AUTO:
+        paths = (KMSG if choice == "kmsg" else Path(choice),)
     tried = []
-    for path in candidates if choice == AUTO else (Path(choice),):
+    for path in paths:
         try:
             return KernelLog(_open(path), path)
         except OSError as error:
