@@ -1,0 +1,154 @@
+"""How a report is built: lines with a label and a value, groups of them, and lists.
+
+A part is shown under ``-d`` if it belongs to one of the sections asked for. A part with ``when`` is
+shown for those GPUs only for which it holds: the same group has other lines on other generations.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Set
+from dataclasses import dataclass
+from typing import TextIO
+
+from fakes.commands.nvidia_smi.fields import BY_NAME
+from fakes.commands.nvidia_smi.reading import Gpu, Missing
+from fakes.commands.nvidia_smi.words import Read
+
+VALUE_AT = 55
+"""The column of a value's colon."""
+
+_Condition = Callable[[Gpu], bool]
+
+
+def _always(gpu: Gpu) -> bool:
+    return True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part(ABC):
+    """A piece of the report. ``section`` is the name under which ``-d`` shows it.
+
+    What is ``only_asked`` for is shown under its section alone: the whole report leaves it out.
+    """
+
+    label: str
+    section: str = ""
+    when: _Condition = _always
+    only_asked: bool = False
+
+    def belongs(self, wanted: Set[str]) -> bool:
+        """Whether it is to be shown, if these sections are wanted (none: the whole report)."""
+        return self.section in wanted if wanted else not self.only_asked
+
+    @abstractmethod
+    def write(self, gpu: Gpu, depth: int, out: TextIO) -> None:
+        """Print it, ``depth`` steps from the left."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line(Part):
+    """A label and a value; ``ending`` is what follows a value that is there."""
+
+    read: Read
+    ending: str = ""
+
+    def write(self, gpu: Gpu, depth: int, out: TextIO) -> None:
+        """Print it, if its condition holds."""
+        if self.when(gpu):
+            try:
+                value = f"{self.read(gpu)}{self.ending}"
+            except Missing as missing:
+                value = gpu.driver.why(missing.code)
+            write_line(out, depth, self.label, value)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group(Part):
+    """A heading, and parts under it. Where ``asks`` is not answered, one line says so instead."""
+
+    parts: tuple[Part, ...]
+    asks: Callable[[Gpu], object] = _always
+
+    def write(self, gpu: Gpu, depth: int, out: TextIO) -> None:
+        """Print it, if its condition holds."""
+        if not self.when(gpu):
+            return
+        try:
+            self.asks(gpu)
+        except Missing as missing:
+            write_line(out, depth, self.label, gpu.driver.why(missing.code))
+            return
+        out.write(f"{'    ' * depth}{self.label}\n")
+        for part in self.parts:
+            part.write(gpu, depth + 1, out)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listing(Part):
+    """A heading, and entries as many as there are; ``none`` in their place if there are none."""
+
+    entries: Callable[[Gpu, int], Iterator[str]]
+    none: str = "None"
+
+    def write(self, gpu: Gpu, depth: int, out: TextIO) -> None:
+        """Print it; entries come as whole lines."""
+        lines = list(self.entries(gpu, depth + 1))
+        if not lines:
+            write_line(out, depth, self.label, self.none)
+            return
+        out.write(f"{'    ' * depth}{self.label}\n")
+        out.writelines(f"{text}\n" for text in lines)
+
+
+def line(
+    label: str,
+    source: str | Read,
+    ending: str | None = None,
+    *,
+    section: str = "",
+    when: _Condition = _always,
+) -> Line:
+    """A line with the value of a field (by its name) or of a reading.
+
+    A field's unit follows its value, unless ``ending`` says what does.
+    """
+    if isinstance(source, str):
+        field = BY_NAME[source]
+        unit = f" {field.unit}" if field.unit else ""
+        source, ending = field.read, unit if ending is None else ending
+    return Line(label=label, section=section, when=when, read=source, ending=ending or "")
+
+
+def group(
+    label: str,
+    *parts: Part,
+    section: str = "",
+    when: _Condition = _always,
+    asks: Callable[[Gpu], object] = _always,
+) -> Group:
+    """A group of parts."""
+    return Group(label=label, section=section, when=when, parts=parts, asks=asks)
+
+
+def text_line(depth: int, label: str, value: str, value_at: int = VALUE_AT) -> str:
+    """A line of the report, without its end."""
+    return f"{'    ' * depth + label:<{value_at}}: {value}"
+
+
+def write_line(out: TextIO, depth: int, label: str, value: str) -> None:
+    """Print a line of the report."""
+    out.write(f"{text_line(depth, label, value)}\n")
+
+
+def answers(function: str, *inputs: int) -> _Condition:
+    """Whether a GPU answers an NVML function."""
+
+    def ask(gpu: Gpu) -> bool:
+        try:
+            gpu.get(function, *inputs)
+        except Missing:
+            return False
+        return True
+
+    return ask

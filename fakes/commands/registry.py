@@ -1,0 +1,132 @@
+"""How a look-alike command is written, found by name, and called.
+
+A look-alike is one module (or package) of ``fakes/commands/``. It is found by itself, and has one
+function that does what the command does and returns its exit status::
+
+    @command("dmesg", latency_us=5_000)
+    def main(argv: Sequence[str], node: Node, out: TextIO) -> int:
+        out.writelines(...)
+        return 0
+
+It asks for what it needs by the names of its parameters, which are the names in :class:`Call`: a
+pure NVML client takes ``nvml``, one that is answered from the world takes ``node`` or ``world``,
+one that depends on its caller takes ``cwd``, ``env`` or ``user``. So its signature says how far it
+can reach, and it can be called, and tested, as the plain function it is.
+
+Nothing in a look-alike sleeps, or reads the host's clock: a call costs its stated latency on the
+run's clock, whatever real time it takes, and waits only through ``pause``.
+"""
+
+from __future__ import annotations
+
+import inspect
+import pkgutil
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from difflib import get_close_matches
+from functools import cache
+from importlib import import_module
+from typing import Any, TextIO, TypeVar
+
+from fakes.node import Node
+from fakes.world import World
+
+NOT_UNDERSTOOD = 125
+"""Exit status of a call that asks for something the real command may know and this one does not.
+The run takes note of it: what such a script does next proves nothing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """One call of a command: what its caller's process is like, and what it is answered from.
+
+    ``argv`` is without the program's name, which is ``program``, as it was called. ``nvml`` is
+    nvidia-ml-py, or an object with its functions, on the library of ``node``. ``clock`` tells the
+    node's Unix time in seconds; ``pause`` lets microseconds of the run's clock pass, and may end
+    the call by an exception of its own.
+    """
+
+    argv: Sequence[str]
+    out: TextIO
+    err: TextIO
+    node: Node
+    world: World
+    nvml: Any
+    clock: Callable[[], float]
+    pause: Callable[[int], None]
+    program: str = ""
+    stdin: TextIO | None = None
+    cwd: str = "/"
+    env: Mapping[str, str]
+    user: str = "root"
+
+    @property
+    def gpu_addresses(self) -> tuple[str, ...]:
+        """The GPUs' PCI addresses, as the driver lists them in /proc: also of those gone silent."""
+        return tuple(f"{gpu.bus_id}.0" for gpu in self.node.gpus)
+
+
+Latency = int | Callable[[Sequence[str]], int]
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A look-alike: its names, its function, and what that wants to be given."""
+
+    names: tuple[str, ...]
+    function: Callable[..., int]
+    takes: tuple[str, ...]
+    latency: Latency
+
+    def latency_us(self, argv: Sequence[str]) -> int:
+        """How long a call with these arguments takes on the run's clock, in microseconds."""
+        return self.latency if isinstance(self.latency, int) else self.latency(argv)
+
+    def __call__(self, call: Call) -> int:
+        """Run it; its exit status."""
+        return self.function(**{name: getattr(call, name) for name in self.takes})
+
+
+_Function = TypeVar("_Function", bound=Callable[..., int])
+
+_OFFERED = tuple(sorted([*(f.name for f in fields(Call)), "gpu_addresses"]))
+_commands: dict[str, Command] = {}
+
+
+def command(*names: str, latency_us: Latency) -> Callable[[_Function], _Function]:
+    """Register a function as the command ``names``, whose calls take ``latency_us``."""
+
+    def register(function: _Function) -> _Function:
+        takes = tuple(inspect.signature(function).parameters)
+        for name in takes:
+            if name not in _OFFERED:
+                raise ValueError(_unknown_parameter(function, name))
+        found = Command(names, function, takes, latency_us)
+        for name in names:
+            if known := _commands.get(name):
+                raise ValueError(
+                    f"the command {name} is written twice: in {known.function.__module__} "
+                    f"and in {function.__module__}"
+                )
+            _commands[name] = found
+        return function
+
+    return register
+
+
+@cache
+def commands() -> Mapping[str, Command]:
+    """All look-alikes, by name."""
+    folder = import_module("fakes.commands")
+    for module in pkgutil.iter_modules(folder.__path__, f"{folder.__name__}."):
+        import_module(module.name)
+    return _commands
+
+
+def _unknown_parameter(function: Callable[..., int], name: str) -> str:
+    close = get_close_matches(name, _OFFERED, 1)
+    hint = f"; did you mean {close[0]}?" if close else ""
+    return (
+        f"{function.__module__}.{function.__name__}: no command is given {name!r}{hint} "
+        f"Known: {', '.join(_OFFERED)}"
+    )

@@ -1,0 +1,149 @@
+"""nvidia-smi's look-alike on a fake node, and what the real one printed."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fakes.commands.nvidia_smi import main
+from fakes.node import Driver
+
+ROOT = Path(__file__).parents[3]
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a call printed, and its exit status."""
+
+    status: int
+    out: str
+    err: str
+
+    @property
+    def lines(self) -> list[str]:
+        return self.out.splitlines()
+
+
+@dataclass
+class Smi:
+    """nvidia-smi on a rig's node."""
+
+    rig: Any
+    paused_us: list[int] = field(default_factory=list)
+
+    @property
+    def addresses(self) -> list[str]:
+        return [f"{gpu.bus_id}.0" for gpu in self.rig.node.gpus]
+
+    def __call__(self, *argv: str, **given: Any) -> Said:
+        out, err = io.StringIO(), io.StringIO()
+        given = {"nvml": self.rig.nvml, "gpu_addresses": self.addresses, **given}
+        status = main(argv, out=out, err=err, **given)
+        return Said(status, out.getvalue(), err.getvalue())
+
+    def csv(self, query: str, *argv: str) -> list[list[str]]:
+        """The cells of a selective query's lines, without heading."""
+        said = self(query, "--format=csv,noheader", *argv)
+        assert said.status == 0, said
+        return [line.split(", ") for line in said.lines]
+
+
+class Answering:
+    """nvidia-ml-py, but for some functions: they return these codes, and are noted in ``calls``."""
+
+    def __init__(self, nvml: Any, **codes: int) -> None:
+        self._nvml, self._codes = nvml, codes
+        self.calls: list[tuple[Any, ...]] = []
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in self._codes:
+            return getattr(self._nvml, name)
+
+        def call(*inputs: Any) -> None:
+            self.calls.append((name, *inputs[1:]))
+            if code := self._codes[name]:
+                raise self._nvml.NVMLError(code)
+
+        return call
+
+
+@pytest.fixture
+def answering(smi: Smi) -> Callable[..., Answering]:
+    """Let NVML's functions answer with codes: ``answering(nvmlInit=9)``."""
+    return lambda **codes: Answering(smi.rig.nvml, **codes)
+
+
+@pytest.fixture
+def make_smi(make_rig: Callable[..., Any]) -> Callable[..., Smi]:
+    """nvidia-smi on a node of ``gpus`` GPUs; ``driver`` is its driver's version."""
+
+    def make(*, driver: str = "570.124.06", cuda: tuple[int, int] = (12, 8), **kinds: Any) -> Smi:
+        rig = make_rig(**kinds)
+        rig.node.driver = Driver(driver, cuda, f"{cuda[0]}.{driver}")
+        return Smi(rig)
+
+    return make
+
+
+@pytest.fixture
+def smi(make_smi: Callable[..., Smi]) -> Smi:
+    """nvidia-smi on two GPUs under a training job."""
+    return make_smi()
+
+
+@dataclass(frozen=True)
+class Capture:
+    """The outputs of a real nvidia-smi, by what was running and how it was called."""
+
+    sections: dict[tuple[str, str], str]
+
+    def __getitem__(self, which: tuple[str, str]) -> str:
+        return self.sections[which]
+
+
+_HEADING = re.compile(r"#{80}\n# (\w+) :: (.*)\n(?:# .*\n)*#{80}\n")
+
+
+@pytest.fixture(scope="session")
+def captured() -> Callable[[str], Capture]:
+    """Read the captures of a model: ``captured("h100-80gb")[("load", "query (-q)")]``.
+
+    They are data of the workplace, not of the project: where they are not, tests are skipped.
+    """
+    folder = Path(os.environ.get("GPUTUI_SHARED_DATA", ROOT.parent / "shared" / "data"))
+
+    def read(model: str) -> Capture:
+        files = sorted((folder / "nvidia-smi-captures").glob(f"{model}*.txt"))
+        if not files:
+            pytest.skip(f"no captures of {model} in {folder}")
+        _, *parts = _HEADING.split(files[0].read_text(encoding="utf-8"))
+        sections = {
+            (state, name): text.removesuffix("\n\n")
+            for state, name, text in zip(parts[::3], parts[1::3], parts[2::3], strict=True)
+        }
+        return Capture(sections)
+
+    return read
+
+
+@pytest.fixture
+def h100(captured: Callable[[str], Capture]) -> Capture:
+    """What driver 590 said of one H100, idle and under load."""
+    return captured("h100-80gb")
+
+
+@pytest.fixture
+def on_h100(make_smi: Callable[..., Smi]) -> Callable[..., Smi]:
+    """nvidia-smi on one fake H100 with the driver of the capture."""
+
+    def make(*, idle: bool) -> Smi:
+        return make_smi(gpus=1, idle=idle, driver="590.48.01", cuda=(13, 1))
+
+    return make
