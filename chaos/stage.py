@@ -84,7 +84,9 @@ def _check(given: Given, options: Options) -> None:
     if len(names) > _MOST_NODES:
         raise UsageError(f"{len(names)} nodes are too many for real time: at most {_MOST_NODES}.")
     if options.on not in names:
-        raise UsageError(f"there is no node '{options.on}'{did_you_mean(options.on, names)}")
+        raise UsageError(
+            f"there is no node '{options.on}'{did_you_mean(options.on, names, 'Nodes')}"
+        )
     if not options.sandbox:
         check_uncontained("--no-sandbox")
 
