@@ -118,7 +118,8 @@ class InProcess:
 
 def _function(library: InProcess, name: str, params: tuple[Param, ...]) -> Callable[..., int]:
     function = _any_function(library, name, params)
-    if re.fullmatch("DEVICE( U32)* OUT", " ".join(param.kind.name for param in params)):
+    shape = " ".join(param.kind.name for param in params)
+    if re.fullmatch("DEVICE( U32)* OUT", shape) and not (params[-1].optional or params[-1].devices):
         function = _reading(library, name, params, function)
     function.__name__ = name
     return function
