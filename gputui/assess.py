@@ -68,7 +68,7 @@ class Assessor:
             self._early.append(event)
             return None
         self._hear(event)
-        return self._snapshot(self._node, max(self._node.time_s, event.time_s))
+        return self._snapshot(self._node, max(self._node.time_s, event.time_s), self._silence)
 
     def silent(self, time_s: float, silence: Silence, host: str = "") -> Snapshot:
         """No sample came for so long that it has to be said."""

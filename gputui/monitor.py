@@ -27,7 +27,7 @@ from pathlib import Path
 from gputui.assess import Assessor, Silence
 from gputui.errors import SourceError
 from gputui.logs.find import AUTO, ENVIRONMENT, NONE, KernelLog, open_kernel_log
-from gputui.logs.kernel import BOOT, KernelEvent, KernelParser
+from gputui.logs.kernel import BOOT, KERNEL, KernelEvent, KernelParser
 from gputui.model import Incident, LogLine, NodeSample, Snapshot
 from gputui.recording import CaptureWriter, LogRecord, Record, SampleRecord, StartRecord
 from gputui.sources.open import open_source
@@ -262,7 +262,7 @@ class Monitor:
             self._capture(lambda capture: capture.sample(snapshot.sample, snapshot.statuses))
             self._heard = None
             self._tell(snapshot)
-        elif isinstance(record, LogRecord):
+        elif isinstance(record, LogRecord) and record.line.source == KERNEL:
             self._hear(record.line.text, record.line.time_s, live=True)
         elif isinstance(record, StartRecord):
             self._host = record.host
@@ -293,7 +293,7 @@ class Monitor:
         event = self._parser.parse(line, time_s, live=live)
         if event is None or event.time_s < oldest_s:
             return
-        told = LogLine(event.time_s, "kernel", line)
+        told = LogLine(event.time_s, KERNEL, line)
         self._capture(lambda capture: capture.log(told, self._host))
         with self._lock:
             snapshot = self._assessor.log(event)

@@ -44,6 +44,7 @@ __all__ = [
     "StartRecord",
     "incident_object",
     "node_object",
+    "state_s",
 ]
 
 
@@ -116,10 +117,18 @@ def _gpu_object(gpu: GpuSample, status: GpuStatus | None, time_s: float) -> dict
         shown.update(dict.fromkeys(_READINGS))
         shown["missing"] = dict.fromkeys(_READINGS, why)
     shown["state"] = status.state.value
-    shown["state_s"] = round(max(time_s - status.since_s, 0.0), 3)
+    shown["state_s"] = round(state_s(status, time_s), 3)
     shown["age_s"] = round(status.age_s, 3)
     shown["state_reason"] = status.reason
     return shown
+
+
+def state_s(status: GpuStatus, time_s: float) -> float:
+    """How long a GPU has been in its state, at the time of a reading.
+
+    One that began with that very reading has lasted for as long as the reading is old.
+    """
+    return max(time_s - status.since_s, 0.0) or status.age_s
 
 
 def node_object(sample: NodeSample, statuses: tuple[GpuStatus, ...] = ()) -> dict[str, Any]:

@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from gputui.export.words import age, gib, or_dash, watts
-from gputui.model import GpuSample, GpuState, GpuStatus, Incident, NodeSample, Snapshot
+from gputui.model import GpuSample, GpuState, Incident, NodeSample, Snapshot
+from gputui.recording import state_s
 
 _MOST_PROCESSES = 30
 _COMMAND_WIDTH = 60
@@ -44,7 +45,7 @@ def _gpus(snapshot: Snapshot) -> str:
     for gpu, status in zip(snapshot.sample.gpus, snapshot.statuses, strict=True):
         state = status.state.label
         if status.state is not GpuState.OK:
-            state += f" {age(snapshot.sample.time_s - status.since_s + _late(status))}"
+            state += f" {age(state_s(status, snapshot.sample.time_s))}"
         if status.age_s or not _readable(gpu):
             rows.append((str(gpu.index), state, *("-",) * 5))
         else:
@@ -55,11 +56,6 @@ def _gpus(snapshot: Snapshot) -> str:
         line if not note else f"{line}  {note}"
         for line, note in zip(lines, ["", *notes], strict=True)
     )
-
-
-def _late(status: GpuStatus) -> float:
-    """While nothing is read, time goes on."""
-    return status.age_s if status.state in (GpuState.HUNG, GpuState.STALE) else 0.0
 
 
 def _readable(gpu: GpuSample) -> bool:

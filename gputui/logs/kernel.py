@@ -18,6 +18,9 @@ from functools import cache
 from gputui.bus import parse_bus_id
 from gputui.logs.prefix import Stamp, split_prefix
 
+KERNEL = "kernel"
+"""The name of this log among the sources of log lines."""
+
 BUS = r"(?P<bus>[0-9a-fA-F]{1,8}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2})(?:\.[0-7])?"
 
 

@@ -139,6 +139,13 @@ def test_while_a_call_hangs_its_gpu_is_hung_and_the_others_are_stale(assessor, m
     assert states(assessor.sample(make.node(19.0, make.lost(1))))[2:] == ["ok"] * 6
 
 
+def test_a_line_of_the_log_does_not_end_a_silence(assessor, make):
+    """The kernel may speak while the driver hangs; the readings are as old as before."""
+    assessor.sample(make.node(10.0))
+    assessor.silent(18.0, Silence(8.0, asked=3))
+    assert states(assessor.log(make.xid(18.5, 3, 119)))[3] == "hung"
+
+
 def test_a_driver_that_hangs_before_the_first_sample_is_told(assessor):
     """There is something to show even when nothing was ever read."""
     snapshot = assessor.silent(5.0, Silence(5.0, asked=DRIVER), host="n0")

@@ -33,11 +33,11 @@ def memory_pressure(now: NodeSample, past: History) -> Iterator[Finding]:
     """
     for gpu in now.gpus:
         used, total = gpu.memory_used_bytes, gpu.memory_total_bytes
-        if used is None or not total:
+        if used is None or not total or used <= GROWING_SHARE * total:
             continue
         rate = _bytes_per_s(past.series(gpu.index, _used, last_s=_TREND_S))
         full_in_s = (total - used) / rate if rate > 0 else float("inf")
-        if full_in_s <= FORESEEN_S and used > GROWING_SHARE * total:
+        if full_in_s <= FORESEEN_S:
             cause = "leak"
             text = f"full in {_minutes(full_in_s)}, growing {rate / _MIB:.0f} MiB/s"
         elif used > FULL_SHARE * total:
