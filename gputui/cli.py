@@ -136,7 +136,7 @@ def _parser() -> _Parser:
     look = parser.add_argument_group("the screen")
     look.add_argument("--theme", metavar="NAME", help="colours (default: what suits the terminal)")
     look.add_argument("--ascii", action="store_true", help="no characters beyond ASCII")
-    return parser  # fmt: skip
+    return parser
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
