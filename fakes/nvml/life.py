@@ -31,6 +31,7 @@ class Life:
         libc = ctypes.CDLL(None)
         attributes = ctypes.create_string_buffer(64)
         self._libc = libc
+        self._shared = shared
         self._mutex = (ctypes.c_char * _MUTEX_BYTES).from_buffer(shared, at)
         try:
             ready = (
@@ -52,4 +53,6 @@ class Life:
         """Give the sign up; the mapping may be closed then."""
         if self.word_at:
             self._libc.pthread_mutex_unlock(self._mutex)
+            # Also where another thread ends it, which may not unlock.
+            struct.pack_into("I", self._shared, self.word_at, 0)
         del self._mutex

@@ -34,7 +34,8 @@ static int finish(const struct function *function, const uint64_t *arguments,
     return deliver_all(&params[function->first_param], function->param_count, arguments, reply);
 }
 
-static int ask_socket(const struct function *function, unsigned id, const uint64_t *arguments)
+static int ask_socket(const struct view *view, const struct function *function, unsigned id,
+                      const uint64_t *arguments)
 {
     struct header {
         uint16_t function, device;
@@ -50,7 +51,7 @@ static int ask_socket(const struct function *function, unsigned id, const uint64
         struct reply reply;
         head.device = (uint16_t)request.device;
         memcpy(bytes, &head, sizeof head);
-        code = wire_ask(bytes, request.length, bytes + MESSAGE_LIMIT, &reply);
+        code = wire_ask(view, bytes, request.length, bytes + MESSAGE_LIMIT, &reply);
         if (code == SUCCESS)
             code = finish(function, arguments, &reply);
     }
@@ -160,7 +161,7 @@ __attribute__((noinline)) static int answer_fully(const struct view *view,
     if (function->flags & PAGED && view->touched &&
         answer_from_page(view, function, id, arguments, &request, &code))
         return code;
-    return ask_socket(function, id, arguments);
+    return ask_socket(view, function, id, arguments);
 }
 
 static int answer(unsigned id, const uint64_t *arguments)

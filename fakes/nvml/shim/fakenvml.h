@@ -180,11 +180,13 @@ int deliver_all(const struct param *params_of, unsigned count, const uint64_t *a
                 const struct reply *reply);
 
 /* page.c */
+struct view;
 int page_attach(uint32_t fingerprint);
 const char *page_directory(void);
 
 /* wire.c */
 void wire_forked(void);
-int wire_ask(const uint8_t *request, size_t length, uint8_t *room, struct reply *reply);
+int wire_ask(const struct view *view, const uint8_t *request, size_t length, uint8_t *room,
+             struct reply *reply);
 
 #endif

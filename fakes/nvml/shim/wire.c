@@ -5,18 +5,20 @@
  * (daemons close everything) may have reused its number, so it is recognised by its inode.
  */
 #define _GNU_SOURCE
-#include "fakenvml.h"
+#include "page.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
+
+#define LIFE_CHECK_MS 200
 
 struct connection {
     int fd;
@@ -127,9 +129,29 @@ static int send_whole(int fd, const uint8_t *request, size_t length)
     return sent == (ssize_t)length ? 0 : -1;
 }
 
+/* Wait for the reply. A simulator that dies closes its end; but a child that it forked may hold a
+ * copy of it open, so its sign of life is looked at now and then as well. */
+static ssize_t receive(const struct view *view, int fd, uint8_t *room)
+{
+    struct pollfd readable = {.fd = fd, .events = POLLIN};
+    for (;;) {
+        int ready = poll(&readable, 1, LIFE_CHECK_MS);
+        if (ready > 0) {
+            ssize_t got = recv(fd, room, MESSAGE_LIMIT, 0);
+            if (got >= 0 || errno != EINTR)
+                return got;
+        } else if (ready < 0 && errno != EINTR) {
+            return -1;
+        } else if (!page_alive(view)) {
+            return -1;
+        }
+    }
+}
+
 /* Ask the simulator; `room` has MESSAGE_LIMIT bytes. SUCCESS if there is a reply, UNKNOWN if
- * nobody answers: a simulator that dies closes its end, so this never waits for a dead one. */
-int wire_ask(const uint8_t *request, size_t length, uint8_t *room, struct reply *reply)
+ * nobody answers. */
+int wire_ask(const struct view *view, const uint8_t *request, size_t length, uint8_t *room,
+             struct reply *reply)
 {
     struct connection *connection = mine();
     if (!connection)
@@ -149,10 +171,7 @@ int wire_ask(const uint8_t *request, size_t length, uint8_t *room, struct reply 
             return UNKNOWN;
         }
     }
-    ssize_t got;
-    do
-        got = recv(connection->fd, room, MESSAGE_LIMIT, 0);
-    while (got < 0 && errno == EINTR);
+    ssize_t got = receive(view, connection->fd, room);
     if (got < 8) {
         hang_up(connection);
         return UNKNOWN;

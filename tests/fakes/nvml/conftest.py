@@ -105,6 +105,15 @@ def simulator(start: Callable[[Path], Simulator], folder: Path) -> Simulator:
 
 
 @pytest.fixture(scope="session")
+def lasting(library: Path) -> Iterator[Simulator]:
+    """A running simulator for tests that leave it as they found it: starting one takes a while."""
+    with tempfile.TemporaryDirectory(prefix="gt-") as name:
+        simulator = Simulator(Path(name) / "node")
+        yield simulator
+        simulator.end()
+
+
+@pytest.fixture(scope="session")
 def client(tmp_path_factory: pytest.TempPathFactory, library: Path) -> Path:
     """The compiled ``client.c``."""
     program = tmp_path_factory.mktemp("client") / "client"

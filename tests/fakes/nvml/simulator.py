@@ -2,12 +2,13 @@
 
 Not collected by pytest; run as ``simulator.py DIRECTORY``. Every line is answered by ``done``:
 ``init CODE``, ``publish N``, ``storm N`` (as fast as it can), ``delay MICROSECONDS`` and ``heal``
-(of nvmlDeviceGetTemperature), ``event``, ``clock`` (tells it), ``quit``. Numbers here are repeated
+(of nvmlDeviceGetTemperature), ``event``, ``fork``, ``clock`` (tells it), ``quit``. Numbers here are repeated
 in ``client.c``, which knows this node and nothing of the library.
 """
 
 from __future__ import annotations
 
+import os
 import selectors
 import struct
 import sys
@@ -185,6 +186,13 @@ def main(directory: Path) -> None:
             world.temperature_delay_us = number
         elif verb == b"heal":
             world.temperature_delay_us = 0
+        elif verb == b"fork":
+            # A child that outlives the simulator, with a copy of all it has open, until the test
+            # closes the pipe.
+            if os.fork() == 0:
+                while os.read(0, 1):
+                    pass
+                os._exit(0)
         elif verb == b"event":
             world.events += 1
         if verb != b"clock":

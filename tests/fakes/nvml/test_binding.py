@@ -47,9 +47,9 @@ print(json.dumps(out))
 """
 
 
-def test_the_python_binding_reads_the_node(simulator) -> None:
+def test_the_python_binding_reads_the_node(lasting) -> None:
     """Values, lists, errors and NVML's missing values come through the real binding."""
-    environment = {**os.environ, "LD_LIBRARY_PATH": str(simulator.directory)}
+    environment = {**os.environ, "LD_LIBRARY_PATH": str(lasting.directory)}
     printed = subprocess.check_output(
         [sys.executable, "-c", PROGRAM], text=True, env=environment, timeout=60
     )

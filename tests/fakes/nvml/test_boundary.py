@@ -38,9 +38,9 @@ def run(client: Path, simulator, chapter: str, **options: Any) -> None:
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS)
-def test_c_program_gets_nvml_by_the_book(client: Path, simulator, chapter: str) -> None:
+def test_c_program_gets_nvml_by_the_book(client: Path, lasting, chapter: str) -> None:
     """No byte beyond a caller's buffer, the right codes, the right values: see ``client.c``."""
-    run(client, simulator, chapter)
+    run(client, lasting, chapter)
 
 
 def test_readings_of_one_generation_are_of_one_moment(client: Path, simulator) -> None:
