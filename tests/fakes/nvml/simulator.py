@@ -2,8 +2,8 @@
 
 Not collected by pytest; run as ``simulator.py DIRECTORY``. Every line is answered by ``done``:
 ``init CODE``, ``publish N``, ``storm N`` (as fast as it can), ``delay MICROSECONDS`` and ``heal``
-(of nvmlDeviceGetTemperature), ``event``, ``fork``, ``clock`` (tells it), ``quit``. Numbers here are repeated
-in ``client.c``, which knows this node and nothing of the library.
+(of nvmlDeviceGetTemperature), ``event``, ``fork``, ``quit``. Numbers here are repeated in
+``client.c``, which knows this node and nothing of the library.
 """
 
 from __future__ import annotations
@@ -195,8 +195,7 @@ def main(directory: Path) -> None:
                 os._exit(0)
         elif verb == b"event":
             world.events += 1
-        if verb != b"clock":
-            endpoint.publish(now_us())
+        endpoint.publish(now_us())
         print("done", endpoint.generation, flush=True)
 
     selector.register(sys.stdin, selectors.EVENT_READ, command)
