@@ -78,8 +78,18 @@ def _run(argv: Sequence[str]) -> int:
     return command.run(Arguments(options, program))
 
 
+def _open_standard_streams() -> None:
+    """Let descriptors 0 to 2 be open, so that nothing of ours ever gets one of their numbers."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command line; the exit status."""
+    _open_standard_streams()
     try:
         status = _run(sys.argv[1:] if argv is None else argv)
         sys.stdout.flush()

@@ -76,8 +76,7 @@ def claim(name: str) -> RunDirectory:
         raise UsageError(
             f"'{name}' is no name for a run: up to 32 letters, digits, dots, dashes, underscores."
         )
-    root = roots()[0]
-    _own(root)
+    root = _root_for_new()
     path = root / name
     if len(os.fsencode(path / CONTROL)) > _LONGEST_SOCKET_PATH:
         raise UsageError(
@@ -102,6 +101,19 @@ def claim(name: str) -> RunDirectory:
         elif leftover.name != _LOCK:
             leftover.unlink()
     return RunDirectory(name, path, lock)
+
+
+def _root_for_new() -> Path:
+    """The first place of this user's from which a library can be loaded."""
+    for root in roots():
+        _own(root)
+        if not os.statvfs(root).f_flag & os.ST_NOEXEC:
+            return root
+    listed = " and ".join(map(str, roots()))
+    raise UsageError(
+        f"{listed}: mounted noexec, so that no library can be loaded from there: set "
+        "XDG_RUNTIME_DIR to a directory on another file system."
+    )
 
 
 def running() -> dict[str, Path]:

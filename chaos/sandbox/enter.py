@@ -33,6 +33,8 @@ def main() -> int:
     """Run ``PLAN WORD...``: the plan as JSON, then the program's words."""
     plan: dict[str, Any] = json.loads(sys.argv[1])
     words = sys.argv[2:]
+    if plan["lifeline"] >= 0:
+        os.set_inheritable(plan["lifeline"], False)
     terminal = Terminal()
     woken = _listen()
     directory = str(Path.cwd())

@@ -171,7 +171,8 @@ def _set_up(node: str, binds: list[list[str]]) -> int:
 
 
 def _refuse(orders: Lines, error: OSError) -> int:
-    orders.send({"refused": error.strerror or str(error)})
+    where = f"{error.filename}: " if error.filename else ""
+    orders.send({"refused": f"{where}{error.strerror}"})
     return 1
 
 

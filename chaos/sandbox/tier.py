@@ -11,6 +11,21 @@ from chaos.errors import UsageError
 from chaos.sandbox.host import Containment, RefusedError, SandboxHost, Tier
 from chaos.sandbox.view import REAL_GPU
 
+_SETTINGS = (
+    (
+        Path("/proc/sys/kernel/apparmor_restrict_unprivileged_userns"),
+        "1",
+        "kernel.apparmor_restrict_unprivileged_userns=0",
+    ),
+    (
+        Path("/proc/sys/kernel/unprivileged_userns_clone"),
+        "0",
+        "kernel.unprivileged_userns_clone=1",
+    ),
+    (Path("/proc/sys/user/max_user_namespaces"), "0", "user.max_user_namespaces=10000"),
+)
+"""Where a distribution forbids user namespaces: Ubuntu 24.04, older Debian, hardened ones."""
+
 Binds = Sequence[tuple[Path, Path]]
 
 
@@ -45,6 +60,18 @@ def check_uncontained(reason: str, real_gpu: Path = REAL_GPU) -> None:
         )
 
 
+def _remedy() -> str:
+    """What allows namespaces where a known setting forbids them."""
+    for path, forbids, setting in _SETTINGS:
+        try:
+            value = path.read_text(encoding="ascii").strip()
+        except (OSError, ValueError):
+            continue
+        if value == forbids:
+            return f"; as root, 'sysctl {setting}' allows them"
+    return ""
+
+
 def start_nodes(
     hosts: Sequence[SandboxHost],
     binds_of: Callable[[SandboxHost], Binds],
@@ -62,7 +89,7 @@ def start_nodes(
         try:
             hosts[0].start(attempt, binds[hosts[0].node])
         except RefusedError as error:
-            reason = f"namespaces are refused here: {error}"
+            reason = f"namespaces are refused here: {error}{_remedy()}"
             continue
         for host in hosts[1:]:
             host.start(attempt, binds[host.node])

@@ -10,7 +10,8 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -159,16 +160,58 @@ def _python_for_nobody(env: dict[str, str]) -> str:
     pytest.skip("no Python of this version, or not this checkout, is open to a plain user")
 
 
+class Processes:
+    """Some processes, told from later ones with the same PIDs by when they started."""
+
+    def __init__(self, pids: Iterable[int]) -> None:
+        self._started = {pid: self._start(pid) for pid in pids}
+
+    def __len__(self) -> int:
+        return len(self._started)
+
+    def alive(self) -> list[int]:
+        """Those that still run."""
+        return [pid for pid, start in self._started.items() if start == self._start(pid)]
+
+    @staticmethod
+    def _start(pid: int) -> str | None:
+        try:
+            stat = Path(f"/proc/{pid}/stat").read_text()
+        except OSError:
+            return f"{pid} is gone"
+        state, *rest = stat.rpartition(")")[2].split()
+        return None if state in "ZX" else rest[18]
+
+
 @pytest.fixture
-def processes_in() -> Callable[[int], list[int]]:
+def processes() -> Callable[[Iterable[int]], Processes]:
+    """Some processes, to see whether they end: ``processes(pids)``."""
+    return Processes
+
+
+@pytest.fixture
+def processes_in() -> Callable[[int], Processes]:
     """The processes in a PID namespace, by its inode, as far as this user may know."""
 
-    def find(namespace: int) -> list[int]:
+    def find(namespace: int) -> Processes:
         found = []
         for path in Path("/proc").glob("[0-9]*"):
             with contextlib.suppress(OSError):
                 if (path / "ns/pid").stat().st_ino == namespace:
                     found.append(int(path.name))
-        return found
+        return Processes(found)
 
     return find
+
+
+@pytest.fixture
+def wait_until() -> Callable[..., None]:
+    """Wait for a condition: ``wait_until(lambda: ..., "what is waited for")``."""
+
+    def wait(true: Callable[[], object], what: str, timeout_s: float = 20.0) -> None:
+        deadline = time.monotonic() + timeout_s
+        while not true():
+            assert time.monotonic() < deadline, f"waited {timeout_s:g} s for {what}"
+            time.sleep(0.02)
+
+    return wait
