@@ -65,9 +65,13 @@ def _coloured(
     history: int,
     key: int,
     header: int,
+    header_critical: int | None = None,
     critical_ground: int | None = None,
 ) -> Theme:
-    """A theme that paints its own ground, so that it is readable in any terminal."""
+    """A theme that paints its own ground, so that it is readable in any terminal.
+
+    ``header_critical`` and ``critical_ground`` are for grounds on which ``critical`` is too faint.
+    """
 
     def plain(colour: int, *, bold: bool = False) -> Look:
         return Look(colour, ground, bold=bold)
@@ -96,8 +100,10 @@ def _coloured(
         Role.HEADER_STRONG: above(strong, bold=True),
         Role.HEADER_OK: above(ok),
         Role.HEADER_WARNING: above(warning, bold=True),
-        Role.HEADER_CRITICAL: replace(
-            alarm, ground=header_ground if critical_ground is None else critical_ground
+        Role.HEADER_CRITICAL: Look(
+            critical if header_critical is None else header_critical,
+            header_ground if critical_ground is None else critical_ground,
+            bold=True,
         ),
     }
     return Theme(name, looks, cursor_ground)
@@ -107,7 +113,7 @@ DARK = _coloured(
     "dark",
     ground=234,
     header_ground=237,
-    cursor_ground=239,
+    cursor_ground=17,
     track=236,
     text=252,
     dim=246,
@@ -117,9 +123,10 @@ DARK = _coloured(
     info=117,
     warning=221,
     critical=203,
+    header_critical=210,
     advice=159,
     bar=67,
-    memory_bar=96,
+    memory_bar=103,
     history=66,
     key=222,
     header=250,
@@ -129,20 +136,21 @@ LIGHT = _coloured(
     "light",
     ground=231,
     header_ground=254,
-    cursor_ground=189,
-    track=255,
+    cursor_ground=230,
+    track=254,
     text=236,
     dim=242,
     title=24,
     strong=16,
-    ok=28,
+    ok=22,
     info=25,
-    warning=130,
+    warning=94,
     critical=160,
+    header_critical=124,
     advice=19,
-    bar=74,
-    memory_bar=139,
-    history=66,
+    bar=32,
+    memory_bar=97,
+    history=30,
     key=125,
     header=238,
 )
@@ -174,7 +182,7 @@ COLOUR_BLIND = _coloured(
     "colour-blind",
     ground=234,
     header_ground=237,
-    cursor_ground=239,
+    cursor_ground=17,
     track=236,
     text=252,
     dim=246,

@@ -17,6 +17,8 @@ _ROOMY = 60
 _INDENT = "   "
 _ADVICE_LINES = 2
 
+_LONGEST_KIND, _LONGEST_SUBJECT, _LEAST_SUBJECT = 22, 16, 6
+
 _LEAST_CAUSE = 10
 """Cells below which a cause says nothing any more."""
 
@@ -70,7 +72,7 @@ def rows(scene: Scene, width: int) -> list[IncidentRow]:
     kinds = max(width_of(incident.kind) for incident in incidents)
     subjects = max(width_of(subject(incident)) for incident in incidents)
     counts = max(width_of(_count(incident)) for incident in incidents)
-    widths = _HeadWidths(min(kinds, 22), min(subjects, 16), counts)
+    widths = _HeadWidths(min(kinds, _LONGEST_KIND), min(subjects, _LONGEST_SUBJECT), counts)
     built = [
         (incident, _head(scene, incident, width, widths), _cause(scene, incident))
         for incident in incidents
@@ -116,15 +118,17 @@ def _head(scene: Scene, incident: Incident, width: int, widths: _HeadWidths) -> 
             Run(right(age, 4) + "  "),
             Run(left(count, widths.count) + " " if widths.count else "", role),
         )
+    kind = shorten(incident.kind, _LONGEST_KIND, ellipsis)
     word = incident.severity.word
-    rest = f" {where} {age} {count}".rstrip()
-    if 4 + width_of(word) + width_of(incident.kind) + width_of(rest) > width:
+    tail = f" {age} {count}".rstrip()
+    room = width - 5 - width_of(kind) - width_of(tail)
+    if width_of(word) + width_of(where) > room:
         word = word[:4]
-    kind_room = max(width - 4 - width_of(word) - width_of(rest), 6)
+    where = shorten(where, max(room - width_of(word), _LEAST_SUBJECT), ellipsis)
     return (
         Run(f"{glyph} {word} ", role),
-        Run(shorten(incident.kind, kind_room, ellipsis), Role.STRONG),
-        Run(rest + " "),
+        Run(kind, Role.STRONG),
+        Run(f" {where}{tail} "),
     )
 
 
