@@ -10,6 +10,7 @@ or 128 + the signal's number.
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import select
@@ -89,7 +90,13 @@ def _become(words: list[str], directory: str) -> None:
     status = 127
     try:
         os.chdir(directory)
-        os.execvp(words[0], words)
+        program = _find(words[0])
+        try:
+            os.execv(program, words)
+        except OSError as error:
+            if error.errno != errno.ENOEXEC:
+                raise
+        os.execv("/bin/sh", ["sh", program, *words[1:]])  # a script without #!, as execvp(3) does
     except FileNotFoundError:
         print(f"gpuchaos: {words[0]}: there is no such program", file=sys.stderr)
     except OSError as error:
@@ -98,6 +105,17 @@ def _become(words: list[str], directory: str) -> None:
     finally:
         sys.stderr.flush()
         os._exit(status)
+
+
+def _find(word: str) -> str:
+    """The program that a word names, as a shell finds it."""
+    if "/" in word:
+        return word
+    for folder in os.get_exec_path():
+        path = Path(folder or ".", word)
+        if os.access(path, os.X_OK) and path.is_file():
+            return str(path)
+    raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), word)
 
 
 class _Waiting:

@@ -32,15 +32,18 @@ def test_only_the_program_writes_on_stdout(me):
     assert rest == "err\n"
 
 
-def test_a_program_that_is_not_there_is_said_so(me):
-    """127, as in a shell; 126 for what cannot be run."""
+def test_a_program_that_cannot_run_is_said_so(me, tmp_path):
+    """127 for what is not there, 126 for what cannot be run, as in a shell; no #! needs no more."""
+    me.env["PATH"] = f"/no/such/folder:{me.env['PATH']}"
     done = me.gpuchaos("node", "h100-sxm", "--", "no-such-program")
-    assert (done.returncode, "no-such-program: there is no such program" in done.stderr) == (
-        127,
-        True,
-    )
-    done = me.gpuchaos("node", "h100-sxm", "--", "/etc/hostname")
-    assert done.returncode == 126
+    assert done.returncode == 127
+    assert "no-such-program: there is no such program" in done.stderr
+    assert me.gpuchaos("node", "h100-sxm", "--", "/").returncode == 126
+    script = tmp_path / "script"
+    script.write_text("echo ran $1; exit 4\n")
+    script.chmod(0o755)
+    done = me.gpuchaos("node", "h100-sxm", "--", str(script), "well")
+    assert (done.returncode, done.stdout) == (4, "ran well\n")
 
 
 def test_directory_arguments_and_environment_are_the_callers(me):
