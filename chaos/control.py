@@ -73,6 +73,8 @@ class ControlServer:
 
     def _serve(self, client: Lines) -> None:
         """Answer what has come. Whoever does not read, or breaks the form, is hung up on."""
+        if client not in self._clients:
+            return  # hung up on since it became ready
         try:
             requests = client.receive()
             if requests is None:

@@ -133,6 +133,9 @@ class LiveRun:
 
     def _turn(self) -> None:
         """Bring the world up to now, and show it if something happened or it is time."""
+        for live in self._nodes:
+            if live.host.pending:
+                self._note_exits(live)
         now_us = self._clock.now_us()
         happened = self._run.advance(now_us) or self._changed
         self._changed = False
@@ -166,9 +169,15 @@ class LiveRun:
     # --- the control socket ----------------------------------------------------------------------
 
     def answer(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Do what a request asks (chaos/control.py)."""
+        """Do what a request asks (chaos/control.py); NVML shows it by the time of the reply."""
         self._run.advance(self._clock.now_us())
-        self._changed = True
+        reply = self._obey(request)
+        if "error" not in reply and request.get("do") != "status":
+            self._changed = True
+            self._turn()
+        return reply
+
+    def _obey(self, request: dict[str, Any]) -> dict[str, Any]:
         try:
             if request.get("do") == "inject":
                 return {"id": self._inject(request).id}

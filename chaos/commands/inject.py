@@ -8,7 +8,7 @@ from chaos.commands import Arguments
 from chaos.commands.enter import add_run_option, find_run
 from chaos.control import ask
 from chaos.errors import UsageError
-from chaos.fault import ArgumentError, described, parse_fault
+from chaos.fault import ArgumentError, parse_fault
 from chaos.values import BadValueError, Duration, convert
 
 
@@ -41,14 +41,14 @@ class InjectCommand:
                 raise UsageError(f"'{word}' {what}.")
             given[name] = value
         try:
-            fault = parse_fault(options.fault, given)
+            parse_fault(options.fault, given)
             if options.duration is not None:
                 convert(options.duration, Duration)
         except ArgumentError as error:
             raise UsageError(str(error)) from error
         except BadValueError as error:
             raise UsageError(f"--for: {error}") from error
-        request = {"do": "inject", "fault": options.fault, "arguments": described(fault)}
+        request = {"do": "inject", "fault": options.fault, "arguments": given}
         if options.duration is not None:
             request["for"] = options.duration
         print(ask(find_run(options.node), request)["id"])

@@ -85,7 +85,7 @@ def _join(init: int) -> None:
 def _become(words: list[str], directory: str) -> None:
     """Turn into the program. Does not return."""
     signal.set_wakeup_fd(-1)
-    for number in (*_IGNORED, *_FORWARDED, signal.SIGCHLD, signal.SIGPIPE):
+    for number in (*_IGNORED, *_FORWARDED, signal.SIGCHLD, signal.SIGPIPE, signal.SIGXFSZ):
         signal.signal(number, signal.SIG_DFL)
     status = 127
     try:

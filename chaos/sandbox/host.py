@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
 import subprocess
 from collections.abc import Sequence
@@ -105,7 +106,7 @@ class SandboxHost:
 
     def kill(self, pid: int) -> None:
         """End a process that this host started. One that is gone already is no error."""
-        if not self._ended:
+        with contextlib.suppress(NodeEndedError):
             self._send({"kill": pid})
 
     def fileno(self) -> int:
@@ -118,6 +119,11 @@ class SandboxHost:
     def ended(self) -> bool:
         """Whether the node's first process is gone."""
         return self._ended
+
+    @property
+    def pending(self) -> bool:
+        """Whether :meth:`exited` has something to tell without being ready."""
+        return bool(self._exited)
 
     def exited(self) -> tuple[int, ...]:
         """The processes that ended since the last call, whoever ended them. Call when ready."""
@@ -143,7 +149,7 @@ class SandboxHost:
             self._init = None
 
     def _send(self, message: dict[str, Any]) -> None:
-        if self._orders is None:
+        if self._orders is None or self._ended:
             raise NodeEndedError(self.node)
         try:
             self._orders.send(message)

@@ -82,7 +82,7 @@ class Init:
         if child == 0:
             try:
                 signal.set_wakeup_fd(-1)
-                for number in (signal.SIGCHLD, signal.SIGPIPE):
+                for number in (signal.SIGCHLD, signal.SIGPIPE, signal.SIGXFSZ):
                     signal.signal(number, signal.SIG_DFL)
                 os.setsid()
                 nowhere = os.open(os.devnull, os.O_RDWR)

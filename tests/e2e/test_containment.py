@@ -6,6 +6,8 @@ import socket
 import subprocess
 from pathlib import Path
 
+import pytest
+
 READ_POWER = (
     "import pynvml as n; n.nvmlInit(); h = n.nvmlDeviceGetHandleByIndex(1);"
     "print(n.nvmlDeviceGetCount(), n.nvmlDeviceGetPowerUsage(h) > 500_000)"
@@ -138,3 +140,22 @@ def test_real_gpu_devices_are_hidden(me):
     done = me.on_node("cat /dev/nvidia0 2>&1; echo $?")
     assert "No such device or address" in done.stdout
     assert done.stdout.endswith("\n1\n")
+
+
+def test_the_machines_own_nvml_is_covered(me, tmp_path):
+    """A program that names the machine's library by its path gets the node's instead."""
+    place = next(Path("/usr/lib").glob("*-linux-gnu"), None)
+    if place is None:
+        pytest.skip("no multiarch library directory here")
+    real = place / "libnvidia-ml.so.1"
+    (tmp_path / real.name).write_text("the machine's own")
+    overlay = f"lowerdir={tmp_path}:{place}"
+    me.prefix = (
+        "unshare", "--user", "--map-root-user", "--mount", "sh", "-c",
+        f'mount -t overlay -o {overlay} none {place} && exec "$@"', "sh",
+    )  # fmt: skip
+    if subprocess.run([*me.prefix, "true"], capture_output=True, check=False).returncode != 0:
+        pytest.skip("overlay mounts are refused here")
+    program = f"import ctypes; print(ctypes.CDLL('{real}').nvmlInit_v2())"
+    done = me.on_node(f'{me.python} -c "{program}"; {me.python} -c "{READ_POWER}"')
+    assert done.stdout == "0\n2 True\n", done.stderr
