@@ -126,7 +126,12 @@ class GpuSample:
 class ProcessSample:
     """One process on one GPU. A process on two GPUs is two of these.
 
-    ``kind`` is ``compute`` or ``graphics``; ``job`` is the scheduler's id, when one is known.
+    ``kind`` is ``compute`` or ``graphics``. ``job`` is what it belongs to, when that is known, and
+    ``job_kind`` says what that is: ``slurm``, ``lsf`` or ``pbs`` (the scheduler's id), ``pod`` (its
+    name, or ``pod`` and the start of its uid) or ``container`` (a runtime and a short id).
+    ``start_ticks`` (clock ticks since boot, as in /proc/PID/stat) and the PID together are the
+    process's identity. ``unreachable`` says, in words, why the PID is not to be signalled from
+    here: often it is one of the host's, seen from a container.
     """
 
     pid: int
@@ -140,6 +145,101 @@ class ProcessSample:
     running_s: float | None = None
     command: str | None = None
     job: str | None = None
+    job_kind: str | None = None
+    start_ticks: int | None = None
+    unreachable: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class HostSample:
+    """The machine around the GPUs.
+
+    ``cpu_percent`` is of all CPUs, since the last reading. ``memory_used_bytes`` is what is not
+    available. Each pressure is the share of the last ten seconds in which some task waited for it
+    (``some avg10`` of /proc/pressure). ``missing`` maps each field that is None to the reason, and
+    ``links`` to the reason why no links are told, where they cannot be listed.
+    """
+
+    cpu_percent: float | None = None
+    cpu_count: int | None = None
+    load_1m: float | None = None
+    load_5m: float | None = None
+    load_15m: float | None = None
+    memory_used_bytes: int | None = None
+    memory_total_bytes: int | None = None
+    cpu_pressure_percent: float | None = None
+    memory_pressure_percent: float | None = None
+    io_pressure_percent: float | None = None
+    uptime_s: float | None = None
+    boot_id: str | None = None
+    missing: Mapping[str, str] = field(default_factory=dict)
+
+
+CONGESTION_COUNTERS = frozenset(
+    {"np_cnp_sent", "np_ecn_marked_roce_packets", "port_xmit_wait", "rp_cnp_handled"}
+)
+"""Counters of a link that grow whenever a network is busy: marks of congestion, not of errors."""
+
+
+@dataclass(frozen=True, slots=True)
+class LinkSample:
+    """A port that training's traffic uses.
+
+    ``kind`` is ``infiniband``, ``roce`` (RDMA over Ethernet), ``ethernet`` or ``bond``. ``name`` is
+    the kernel's: ``mlx5_0/1`` (device and port) or ``eth0``; ``interface`` is the network interface
+    of an RDMA port, ``bond`` the bond that an interface belongs to. ``state`` is the kernel's word
+    in lower case (``active``, ``up``, ``down``, ``init`` ...), ``lanes`` what an RDMA port has
+    negotiated, such as ``4X NDR``.
+
+    ``counters`` are the totals of errors and marks of congestion that are not zero, by the kernel's
+    names; ``growth`` is by how much each grew in the last ``growth_s`` seconds, and stands until
+    they are read again. ``missing`` maps each field, and each counter, that cannot be told to the
+    reason.
+    """
+
+    name: str
+    kind: str = "ethernet"
+    state: str | None = None
+    physical_state: str | None = None
+    speed_mbps: int | None = None
+    lanes: str | None = None
+    interface: str | None = None
+    bond: str | None = None
+    rx_bytes_per_s: int | None = None
+    tx_bytes_per_s: int | None = None
+    carrier_changes: int | None = None
+    counters: Mapping[str, int] = field(default_factory=dict)
+    growth: Mapping[str, int] = field(default_factory=dict)
+    growth_s: float | None = None
+    missing: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def is_up(self) -> bool:
+        """Whether it can carry traffic."""
+        return self.state in ("active", "up")
+
+    @property
+    def new_errors(self) -> dict[str, int]:
+        """What grew, without the marks of congestion."""
+        return {name: by for name, by in self.growth.items() if name not in CONGESTION_COUNTERS}
+
+
+@dataclass(frozen=True, slots=True)
+class TcpSample:
+    """The TCP connections to other machines that the processes on the GPUs hold.
+
+    Measured every few seconds, at ``time_s`` (Unix time). ``retransmits`` are the segments that had
+    to be sent again since the measurement before. ``worst_peer`` is the address, with its port, of
+    the connection with the longest round-trip time. ``missing`` maps what is None to the reason.
+    """
+
+    time_s: float
+    connections: int | None = None
+    rtt_median_us: int | None = None
+    rtt_worst_us: int | None = None
+    worst_peer: str | None = None
+    retransmits: int | None = None
+    missing: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +258,9 @@ class NodeSample:
     gpus: tuple[GpuSample, ...] = ()
     processes: tuple[ProcessSample, ...] = ()
     error: str | None = None
+    host_readings: HostSample | None = None
+    links: tuple[LinkSample, ...] = ()
+    tcp: TcpSample | None = None
 
 
 @dataclass(frozen=True, slots=True)

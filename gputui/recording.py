@@ -18,18 +18,22 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, dataclass, fields
-from enum import Enum
 from typing import IO, Any, NoReturn
 
+from gputui import decoding
+from gputui.decoding import WrongError
 from gputui.model import (
     Action,
     GpuSample,
     GpuStatus,
+    HostSample,
     Incident,
+    LinkSample,
     LogLine,
     NodeSample,
     ProcessSample,
     Severity,
+    TcpSample,
 )
 
 __all__ = [
@@ -103,6 +107,9 @@ _IDENTITY = frozenset({"index", "uuid", "bus_id", "name", "return_code", "missin
 _READINGS = tuple(f.name for f in fields(GpuSample) if f.name not in _IDENTITY)
 _GPU_NAMES = tuple(f.name for f in fields(GpuSample))
 _PROCESS_NAMES = tuple(f.name for f in fields(ProcessSample))
+_HOST_NAMES = tuple(f.name for f in fields(HostSample))
+_LINK_NAMES = tuple(f.name for f in fields(LinkSample))
+_TCP_NAMES = tuple(f.name for f in fields(TcpSample))
 _INCIDENT_NAMES = tuple(f.name for f in fields(Incident))
 
 
@@ -144,12 +151,17 @@ def node_object(sample: NodeSample, statuses: tuple[GpuStatus, ...] = ()) -> dic
             _gpu_object(gpu, status, sample.time_s)
             for gpu, status in zip(sample.gpus, by_position, strict=True)
         ],
-        "processes": [
-            {name: getattr(process, name) for name in _PROCESS_NAMES}
-            for process in sample.processes
-        ],
+        "processes": [_plain(process, _PROCESS_NAMES) for process in sample.processes],
         "error": sample.error,
+        "host_readings": _plain(sample.host_readings, _HOST_NAMES),
+        "links": [_plain(link, _LINK_NAMES) for link in sample.links],
+        "tcp": _plain(sample.tcp, _TCP_NAMES),
     }
+
+
+def _plain(one: object, names: tuple[str, ...]) -> dict[str, Any] | None:
+    """A model type whose fields are as JSON wants them."""
+    return None if one is None else {name: getattr(one, name) for name in names}
 
 
 def incident_object(incident: Incident) -> dict[str, Any]:
@@ -202,84 +214,21 @@ class CaptureWriter:
 # ---------------------------------------------------------------------------- in
 
 
-class _WrongError(Exception):
-    """A value of the wrong type; ``where`` is its path inside the record."""
-
-    def __init__(self, where: str, found: object, expected: str) -> None:
-        super().__init__(where)
-        self.where = where
-        self.found = found
-        self.expected = expected
-
-
-def _integer(value: object, where: str) -> int:
-    if type(value) is not int:
-        raise _WrongError(where, value, "an integer")
-    return value
-
-
-def _number(value: object, where: str) -> float:
-    if type(value) is not float and type(value) is not int:
-        raise _WrongError(where, value, "a number")
-    try:
-        return float(value)
-    except OverflowError:
-        raise _WrongError(where, value, "a number that fits 64 bits") from None
-
-
-def _text(value: object, where: str) -> str:
-    if type(value) is not str:
-        raise _WrongError(where, value, "text")
-    return value
-
-
-def _flag(value: object, where: str) -> bool:
-    if type(value) is not bool:
-        raise _WrongError(where, value, "true or false")
-    return value
-
-
-def _list(value: object, where: str) -> list[object]:
-    if type(value) is not list:
-        raise _WrongError(where, value, "a list")
-    return value
-
-
-def _object(value: object, where: str) -> dict[str, object]:
-    if type(value) is not dict:
-        raise _WrongError(where, value, "an object")
-    return value
-
-
-def _texts(value: object, where: str) -> tuple[str, ...]:
-    return tuple(_text(one, f"{where}[{i}]") for i, one in enumerate(_list(value, where)))
-
-
-def _reasons(value: object, where: str) -> dict[str, str]:
-    return {name: _text(why, f"{where}.{name}") for name, why in _object(value, where).items()}
-
-
-def _one_of(kind: type[Enum], words: Mapping[str, Enum]) -> Callable[[object, str], Any]:
-    def decode(value: object, where: str) -> Enum:
-        word = _text(value, where)
-        if word not in words:
-            raise _WrongError(where, value, f"one of {', '.join(words)}")
-        return words[word]
-
-    return decode
-
-
 _DECODERS: Mapping[str, Callable[[object, str], Any]] = {
-    "int": _integer,
-    "float": _number,
-    "str": _text,
-    "bool": _flag,
-    "tuple[str, ...]": _texts,
-    "Mapping[str, str]": _reasons,
+    "int": decoding.integer,
+    "float": decoding.number,
+    "str": decoding.text,
+    "bool": decoding.flag,
+    "tuple[str, ...]": decoding.texts,
+    "Mapping[str, str]": decoding.reasons,
+    "Mapping[str, int]": decoding.counts,
+    "HostSample": lambda value, where: _decode(HostSample, value, where),
+    "TcpSample": lambda value, where: _decode(TcpSample, value, where),
+    "tuple[LinkSample, ...]": lambda value, where: _each(LinkSample, value, where),
     "tuple[GpuSample, ...]": lambda value, where: _each(GpuSample, value, where),
     "tuple[ProcessSample, ...]": lambda value, where: _each(ProcessSample, value, where),
-    "Severity": _one_of(Severity, {severity.word: severity for severity in Severity}),
-    "Action": _one_of(Action, {action.value: action for action in Action}),
+    "Severity": decoding.one_of({severity.word: severity for severity in Severity}),
+    "Action": decoding.one_of({action.value: action for action in Action}),
 }
 
 
@@ -304,19 +253,28 @@ def _shape(kind: type) -> tuple[_Field, ...]:
 
 
 _SHAPES: Mapping[type, tuple[_Field, ...]] = {
-    kind: _shape(kind) for kind in (GpuSample, ProcessSample, NodeSample, Incident)
+    kind: _shape(kind)
+    for kind in (
+        GpuSample,
+        ProcessSample,
+        HostSample,
+        LinkSample,
+        TcpSample,
+        NodeSample,
+        Incident,
+    )
 }
 
 
 def _decode(kind: type, value: object, where: str) -> Any:
     """Build a model type from a JSON object; unknown names are passed over."""
-    raw = _object(value, where)
+    raw = decoding.members(value, where)
     prefix = f"{where}." if where else ""
     known: dict[str, Any] = {}
     for one in _SHAPES[kind]:
         if one.name not in raw:
             if one.required:
-                raise _WrongError(prefix + one.name, MISSING, "a value")
+                raise WrongError(prefix + one.name, MISSING, "a value")
             continue
         found = raw[one.name]
         if found is None and one.nullable:
@@ -324,7 +282,7 @@ def _decode(kind: type, value: object, where: str) -> Any:
             continue
         try:
             known[one.name] = one.decode(found, prefix + one.name)
-        except _WrongError as wrong:
+        except WrongError as wrong:
             if one.nullable and wrong.where == prefix + one.name:
                 wrong.expected += " or null"
             raise
@@ -332,7 +290,9 @@ def _decode(kind: type, value: object, where: str) -> Any:
 
 
 def _each(kind: type, value: object, where: str) -> tuple[Any, ...]:
-    return tuple(_decode(kind, one, f"{where}[{i}]") for i, one in enumerate(_list(value, where)))
+    return tuple(
+        _decode(kind, one, f"{where}[{i}]") for i, one in enumerate(decoding.items(value, where))
+    )
 
 
 def _no_constant(text: str) -> NoReturn:
@@ -361,8 +321,8 @@ class CaptureReader:
         except (ValueError, RecursionError) as error:
             raise self._error(f"not JSON ({error})") from None
         try:
-            return self._record(_object(raw, "the line"))
-        except _WrongError as wrong:
+            return self._record(decoding.members(raw, "the line"))
+        except WrongError as wrong:
             found = "nothing" if wrong.found is MISSING else _shorten(wrong.found)
             raise self._error(f"{wrong.where}: found {found}, expected {wrong.expected}") from None
 
@@ -371,19 +331,19 @@ class CaptureReader:
         return (record for line in lines if (record := self.read(line)) is not None)
 
     def _record(self, raw: dict[str, object]) -> Record:
-        t = _number(raw.get("t", MISSING), "t")
-        event = _text(raw.get("event", MISSING), "event")
+        t = decoding.number(raw.get("t", MISSING), "t")
+        event = decoding.text(raw.get("event", MISSING), "event")
         if event == "sample":
             return SampleRecord(t, _decode(NodeSample, raw, ""))
         if event == "log":
-            source = _text(raw.get("source", MISSING), "source")
-            text = _text(raw.get("text", MISSING), "text")
+            source = decoding.text(raw.get("source", MISSING), "source")
+            text = decoding.text(raw.get("text", MISSING), "text")
             return LogRecord(t, LogLine(self.epoch_s + t, source, text))
         if event == "incident":
             return IncidentRecord(t, _decode(Incident, raw.get("incident", MISSING), "incident"))
         if event == "start":
-            self.epoch_s = _number(raw.get("epoch_s", MISSING), "epoch_s")
-            self.host = _text(raw.get("host", MISSING), "host")
+            self.epoch_s = decoding.number(raw.get("epoch_s", MISSING), "epoch_s")
+            self.host = decoding.text(raw.get("host", MISSING), "host")
             return StartRecord(self.epoch_s, self.host, t)
         return ForeignRecord(t, event)
 

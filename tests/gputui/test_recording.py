@@ -13,11 +13,14 @@ from gputui.model import (
     GpuSample,
     GpuState,
     GpuStatus,
+    HostSample,
     Incident,
+    LinkSample,
     LogLine,
     NodeSample,
     ProcessSample,
     Severity,
+    TcpSample,
 )
 from gputui.recording import (
     CaptureReader,
@@ -42,6 +45,7 @@ BY_ANNOTATION = {
     "bool": st.booleans(),
     "tuple[str, ...]": st.lists(texts, max_size=3).map(tuple),
     "Mapping[str, str]": st.dictionaries(texts, texts, max_size=3),
+    "Mapping[str, int]": st.dictionaries(texts, counts, max_size=3),
     "Severity": st.sampled_from(Severity),
     "Action": st.sampled_from(Action),
 }
@@ -62,6 +66,9 @@ node_samples = any_of(
     NodeSample,
     gpus=st.lists(gpu_samples, max_size=3).map(tuple),
     processes=st.lists(any_of(ProcessSample), max_size=3).map(tuple),
+    host_readings=st.none() | any_of(HostSample),
+    links=st.lists(any_of(LinkSample), max_size=3).map(tuple),
+    tcp=st.none() | any_of(TcpSample),
 )
 
 
