@@ -191,33 +191,6 @@ def _select(family: str, given: Mapping[str, str]) -> FaultType:
         raise ArgumentError(
             f"'{family}' sets {both}: one entry is one fault.", chosen[1].by, in_name=True
         )
-    unnamed = [kind for kind in kinds if kind.by is None]
-    if chosen or unnamed:
-        return (chosen or unnamed)[0]
-    selectors = [str(kind.by) for kind in kinds]
-    if len(kinds) == 1:
-        everything = [argument.name for argument in kinds[0].arguments]
-        for name in given:
-            if name not in everything:
-                raise ArgumentError(
-                    f"'{family}' has no argument '{name}'{did_you_mean(name, everything)}",
-                    name,
-                    in_name=True,
-                )
-        raise ArgumentError(f"'{family}' needs the argument '{selectors[0]}'.")
-    raise ArgumentError(f"'{family}' needs one of {', '.join(selectors)}.")
-
-
-__all__ = [
-    "Argument",
-    "ArgumentError",
-    "Fault",
-    "FaultError",
-    "FaultType",
-    "check_selections",
-    "described",
-    "families",
-    "fault",
-    "parse_fault",
-    "type_of",
-]
+    if chosen or len(kinds) == 1:
+        return (chosen or list(kinds))[0]
+    raise ArgumentError(f"'{family}' needs one of {', '.join(str(kind.by) for kind in kinds)}.")
