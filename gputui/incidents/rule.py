@@ -68,6 +68,11 @@ class Subject:
         """A GPU that only the log knows, by its PCI address."""
         return cls(f"gpu:{bus_id}")
 
+    @classmethod
+    def of_node(cls, host: str) -> Subject:
+        """The whole node: what concerns all its GPUs, or the driver."""
+        return cls(f"node:{host}")
+
 
 @dataclass(frozen=True, slots=True)
 class Finding:

@@ -214,11 +214,38 @@ def test_one_hot_gpu_is_its_heat_sink(node, make):
     assert "89 °C" in incident.evidence[0]
 
 
+def all_hot(make, *cool):
+    """Eight GPUs of which only ``cool`` are not."""
+    return [
+        make.gpu(index, clock_reasons=4 if index in cool else HW_THERMAL, temperature_c=80 + index)
+        for index in range(8)
+    ]
+
+
 def test_all_hot_at_once_is_the_room(node, make):
-    """Eight heat sinks do not fail together."""
-    hot = [make.gpu(index, clock_reasons=HW_THERMAL) for index in range(8)]
-    node.sees(*hot, seconds=3)
-    assert {incident.cause for incident in node.engine.incidents} == {"room"}
+    """Eight heat sinks do not fail together: one incident, of the node."""
+    node.sees(*all_hot(make), seconds=3)
+    (incident,) = node.engine.incidents
+    assert (incident.subject, incident.gpu, incident.cause) == ("node:n0", None, "room")
+    assert incident.cause_text == "all 8 GPUs are hot"
+    assert "80 to 87 °C" in incident.evidence[0]
+
+
+def test_a_room_that_heats_up_takes_over_from_the_gpus_that_were_hot_first(node, make):
+    """What looked like one heat sink was the first sign of it."""
+    node.sees(make.gpu(3, clock_reasons=HW_THERMAL), seconds=5)
+    assert node.one.gpu == 3
+    node.sees(*all_hot(make), seconds=3)
+    assert [one.subject for one in node.engine.incidents] == ["node:n0"]
+
+
+def test_a_hot_room_stays_the_cause_while_one_of_its_gpus_flickers(node, make):
+    """At the limit the bits come and go; that is no seven broken heat sinks."""
+    node.sees(*all_hot(make), seconds=5)
+    for cool in range(8):
+        node.sees(*all_hot(make, cool), seconds=4)
+    assert [one.subject for one in node.engine.incidents] == ["node:n0"]
+    assert node.one.cause_text == "7 of 8 GPUs are hot"
 
 
 def test_a_fan_that_stands_still_is_the_fan(node, make):
