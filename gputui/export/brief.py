@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from gputui.export.words import age, gib, watts
+from gputui.age import age
+from gputui.export.words import gib, watts
 from gputui.model import Severity, Snapshot
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from gputui.export.words import age, gib, or_dash, watts
+from gputui.age import age
+from gputui.export.words import gib, or_dash, watts
 from gputui.model import GpuSample, GpuState, Incident, NodeSample, Snapshot
 from gputui.recording import state_s
 
