@@ -60,6 +60,7 @@ class MonitorApp(App[None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+c,ctrl+q", "quit", priority=True, show=False),
         Binding("q,f10", "quit", show=False),
+        Binding("ctrl+z", "suspend_process", show=False),
         Binding("question_mark,h,f1", "help", show=False),
     ]
 
@@ -82,6 +83,7 @@ class MonitorApp(App[None]):
             loop = asyncio.get_running_loop()
             for ending in (signal.SIGTERM, signal.SIGHUP):
                 loop.add_signal_handler(ending, self.exit)
+        self.app_resume_signal.subscribe(self, lambda _: self.screen.refresh())
         self.set_interval(_TICK_S, self._tick)
         self._source.start(self._hand_over)
 

@@ -263,6 +263,7 @@ _KEYS = (
     ("Esc", "back"),
     ("? h (F1)", "this page"),
     ("q (F10, Ctrl-C)", "quit"),
+    ("Ctrl-Z", "back to the shell; fg brings the screen back"),
 )
 
 _STATES = (

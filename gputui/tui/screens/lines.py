@@ -42,6 +42,10 @@ class LineScreen(Screen[None]):
         """Draw anew; only cells that changed reach the terminal."""
         self.canvas.redraw()
 
+    def on_screen_resume(self) -> None:
+        """What happened while another screen was on top is shown at once."""
+        self.redraw()
+
     @abstractmethod
     def draw_lines(self, width: int, height: int) -> Sequence[Line]:
         """All lines of the screen in ``width`` x ``height`` cells."""

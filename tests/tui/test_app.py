@@ -1,0 +1,287 @@
+"""The running screen, driven by keys and snapshots."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from textual.geometry import Region
+from textual.pilot import Pilot
+
+from gputui.model import GpuState
+from gputui.tui.screens.main import MainScreen
+from gputui.tui.view import Panel
+
+
+async def until(true: Callable[[], object], pilot: Pilot[None], timeout_s: float = 10.0) -> None:
+    """Let the screen work until a condition holds."""
+    for _ in range(int(timeout_s / 0.05)):
+        await pilot.pause(0.05)
+        if true():
+            return
+    raise AssertionError("waited in vain")
+
+
+async def test_rows_and_states_are_shown(make: Any, screenful: Any) -> None:
+    """A snapshot becomes rows with their states, and the header counts the incidents."""
+    screen = screenful()
+    async with screen.app.run_test(size=(100, 30)) as pilot:
+        assert "waiting for the driver" in screen.text()
+        screen.source.feed(make.trouble())
+        await pilot.pause()
+        assert "93%" in screen.line(" 0 ")
+        assert "THROTTLED" in screen.text()
+        assert "LOST 42s" in screen.text()
+        assert "2 incidents, 1 critical" in screen.text()
+
+
+async def test_an_incident_appears_with_what_to_do(make: Any, screenful: Any) -> None:
+    """A healthy node that runs into trouble shows the incident and its advice."""
+    screen = screenful()
+    async with screen.app.run_test(size=(80, 24)) as pilot:
+        screen.source.feed(make.snapshot())
+        await pilot.pause()
+        assert "none open" in screen.text()
+        screen.source.feed(make.trouble(time_s=make.now_s + 1))
+        await pilot.pause()
+        assert "GpuLost" in screen.text()
+        assert "> drain the node and power-cycle it" in screen.text()
+
+
+async def test_ages_count_without_new_samples_and_cheaply(make: Any, screenful: Any) -> None:
+    """When nothing arrives any more, ages still count; only the cells concerned are repainted."""
+    screen = screenful()
+    async with screen.app.run_test(size=(100, 30)) as pilot:
+        screen.source.feed(make.trouble())
+        await pilot.pause()
+        canvas = screen.app.screen.canvas
+        repainted: list[Region] = []
+        refresh = canvas.refresh
+
+        def note(*regions: Region, **how: bool) -> Any:
+            repainted.extend(regions)
+            return refresh(*regions, **how)
+
+        canvas.refresh = note
+        await until(lambda: "LOST 44s" in screen.text(), pilot)
+        aged = {y for y, line in enumerate(canvas.lines) if "44s" in line.text}
+    assert {region.y for region in repainted} <= {0} | aged
+    assert sum(region.width for region in repainted) < 200
+
+
+async def test_silence_makes_everything_stale(make: Any, screenful: Any) -> None:
+    """A monitor that stops talking does not leave old values standing as if they were new."""
+    screen = screenful()
+    async with screen.app.run_test(size=(100, 30)) as pilot:
+        screen.source.feed(make.snapshot())
+        await pilot.pause()
+        assert "STALE" not in screen.text()
+        await until(lambda: "STALE" in screen.text(), pilot)
+        assert "no reading for" in screen.text()
+
+
+async def test_the_newest_of_many_snapshots_is_shown(make: Any, screenful: Any) -> None:
+    """A burst from the monitor's thread does not queue up: the last one stands."""
+    screen = screenful()
+    async with screen.app.run_test(size=(100, 30)) as pilot:
+
+        def burst() -> None:
+            for percent in range(100):
+                gpus = [make.gpu(0, utilization_percent=percent)]
+                screen.source.feed(make.snapshot(gpus=gpus, time_s=make.now_s + percent))
+
+        thread = threading.Thread(target=burst)
+        thread.start()
+        await until(lambda: "99%" in screen.text(), pilot)
+        thread.join()
+
+
+async def test_s_sorts_and_slash_filters(make: Any, screenful: Any) -> None:
+    """``s`` goes round the orders; ``/`` filters as it is typed; Esc shows all again."""
+    screen = screenful()
+    processes = [make.process(10, sm_percent=1), make.process(20, memory_bytes=5, user="bob")]
+    async with screen.app.run_test(size=(100, 30)) as pilot:
+        screen.source.feed(make.snapshot(processes=processes))
+        await pilot.pause()
+        order = lambda: [key[0] for key in screen.app.screen.frame.order[Panel.PROCESSES]]  # noqa: E731
+        assert order() == [10, 20]
+        await pilot.press("s")
+        assert "by SM %" in screen.text()
+        assert order() == [20, 10]
+        await pilot.press("slash", "b", "o", "q", "backspace")
+        await pilot.pause()
+        assert "/bo" in screen.text()
+        assert order() == [20]
+        await pilot.press("b", "enter")
+        assert "1 of 2" in screen.text()
+        await pilot.press("escape")
+        await pilot.pause()
+        assert len(order()) == 2
+
+
+async def test_letters_of_the_filter_are_no_commands(make: Any, screenful: Any) -> None:
+    """While the filter is typed, ``q`` is a letter; a filter typed at once loses no key."""
+    screen = screenful()
+    async with screen.app.run_test(size=(100, 30)) as pilot:
+        screen.source.feed(make.trouble())
+        await pilot.press("/", "q", "s", "?")
+        await pilot.pause()
+        assert screen.app.screen.view.filter_text == "qs?"
+        assert screen.app.is_running
+
+
+async def test_enter_opens_the_evidence_and_esc_closes_it(make: Any, screenful: Any) -> None:
+    """Enter on an incident shows its evidence and stays up to date; Esc goes back."""
+    screen = screenful()
+    async with screen.app.run_test(size=(80, 24)) as pilot:
+        screen.source.feed(make.trouble())
+        await pilot.pause()
+        await pilot.press("enter")
+        await until(lambda: "EVIDENCE" in screen.text(), pilot)
+        assert "GPU has fallen off the bus" in screen.text()
+        assert "seen          12 times" in screen.text()
+        later = make.trouble(incidents=[make.incident(count=13)], time_s=make.now_s + 1)
+        screen.source.feed(later)
+        await until(lambda: "13 times" in screen.text(), pilot)
+        await pilot.press("escape")
+        await until(lambda: isinstance(screen.app.screen, MainScreen), pilot)
+        assert "x13" in screen.text()
+
+
+async def test_tab_and_arrows_choose_what_enter_opens(make: Any, screenful: Any) -> None:
+    """Tab goes round the lists, arrows and j, k move; the chosen row is followed, not its place."""
+    screen = screenful()
+    async with screen.app.run_test(size=(100, 30)) as pilot:
+        screen.source.feed(make.trouble())
+        await pilot.pause()
+        main = screen.app.screen
+        assert (main.frame.panel, main.frame.cursors[Panel.INCIDENTS]) == (
+            Panel.INCIDENTS,
+            "GpuLost-5",
+        )
+        await pilot.press("tab", "down", "j", "k")
+        assert main.frame.cursors[Panel.PROCESSES] == (4002, 1)
+        growing = [make.process(4001 + i, i, memory_bytes=(1 + i) << 30) for i in range(8)]
+        screen.source.feed(make.trouble(processes=growing, time_s=make.now_s + 1))
+        await pilot.pause()
+        assert main.frame.cursors[Panel.PROCESSES] == (4002, 1)
+        await pilot.press("tab", "end")
+        assert main.frame.cursors[Panel.GPUS] == 7
+        await pilot.press("enter")
+        await until(lambda: "READINGS" in screen.text(), pilot)
+        assert "GPU-00000007" in screen.text()
+
+
+async def test_a_long_list_scrolls_with_the_cursor(make: Any, screenful: Any) -> None:
+    """Two hundred processes: End shows the last, Page Up goes back by a page."""
+    screen = screenful()
+    many = [make.process(1000 + i, memory_bytes=(300 - i) << 30) for i in range(200)]
+    async with screen.app.run_test(size=(100, 30)) as pilot:
+        screen.source.feed(make.snapshot(processes=many))
+        await pilot.press("tab", "end")
+        await pilot.pause()
+        assert "1199" in screen.text()
+        assert "of 200" in screen.text()
+        await pilot.press("pageup", "pageup")
+        assert "1199" not in screen.text()
+
+
+async def test_a_click_chooses_and_two_open(make: Any, screenful: Any) -> None:
+    """The mouse does what the keys do."""
+    screen = screenful()
+    async with screen.app.run_test(size=(100, 30)) as pilot:
+        screen.source.feed(make.trouble())
+        await pilot.pause()
+        main = screen.app.screen
+        row = main.frame.targets.index((Panel.GPUS, 3))
+        await pilot.click(offset=(10, row))
+        assert main.frame.panel is Panel.GPUS
+        assert main.frame.cursors[Panel.GPUS] == 3
+        await pilot.double_click(offset=(10, row))
+        await until(lambda: "READINGS" in screen.text(), pilot)
+
+
+async def test_help_explains_and_closes(make: Any, screenful: Any) -> None:
+    """``?`` opens one page of help, however often it is pressed, and Esc closes it."""
+    screen = screenful()
+    async with screen.app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("question_mark", "question_mark", "h")
+        await until(lambda: "KEYS" in screen.text(), pilot)
+        await pilot.press("escape")
+        await until(lambda: isinstance(screen.app.screen, MainScreen), pilot)
+
+
+@pytest.mark.parametrize("key", ["q", "ctrl+c", "f10"])
+async def test_the_screen_can_be_left(make: Any, screenful: Any, key: str) -> None:
+    """``q``, its twin and Ctrl-C end the program, from the main screen and from a page."""
+    screen = screenful()
+    async with screen.app.run_test(size=(80, 24)) as pilot:
+        screen.source.feed(make.trouble())
+        await pilot.press("enter")
+        await pilot.pause()
+        await pilot.press(key)
+        await pilot.pause()
+        assert screen.app._exit
+
+
+async def test_a_storm_of_resizes_leaves_a_whole_screen(make: Any, screenful: Any) -> None:
+    """Two hundred sizes in a row, keys and snapshots between them: every screen is whole."""
+    screen = screenful()
+    async with screen.app.run_test(size=(80, 24)) as pilot:
+        for step in range(200):
+            width, height = 40 + step * 37 % 261, 10 + step * 23 % 91
+            await pilot.resize_terminal(width, height)
+            if step % 10 == 0:
+                screen.source.feed(make.trouble(time_s=make.now_s + step))
+            if step % 25 == 0:
+                await pilot.press("tab", "down")
+        await until(lambda: len(screen.app.screen.canvas.lines) == height, pilot)
+        assert {line.width for line in screen.app.screen.canvas.lines} == {width}
+        assert "GpuLost" in screen.text()
+
+
+async def test_a_gpu_that_appears_or_goes_is_no_surprise(make: Any, screenful: Any) -> None:
+    """The number of GPUs may change between snapshots, down to none with an error and back."""
+    screen = screenful()
+    error = make.snapshot(gpus=[], error="the NVIDIA driver is not loaded")
+    async with screen.app.run_test(size=(100, 30)) as pilot:
+        for step, snapshot in enumerate(
+            [make.snapshot(gpus=2), make.snapshot(gpus=16), error, make.snapshot(gpus=8)]
+        ):
+            moved = replace(snapshot, sample=replace(snapshot.sample, time_s=make.now_s + step))
+            screen.source.feed(moved)
+            await pilot.press("down", "enter", "escape")
+            await pilot.pause()
+            if snapshot is error:
+                assert "not loaded" in screen.text()
+        await until(lambda: "8x H100" in screen.text(), pilot)
+
+
+async def test_a_lost_gpu_leaves_a_gap_in_its_history(make: Any, screenful: Any) -> None:
+    """The last value of a GPU that fell silent does not go on being drawn."""
+    screen = screenful()
+    lost = {0: make.status(0, GpuState.LOST, age_s=5.0)}
+    async with screen.app.run_test(size=(100, 30)) as pilot:
+        for step in range(4):
+            screen.source.feed(make.snapshot(gpus=1, time_s=make.now_s + 6 * step))
+            await pilot.pause()
+        for step in range(4, 8):
+            at_s = make.now_s + 6 * step
+            screen.source.feed(make.snapshot(gpus=1, states=lost, time_s=at_s))
+            await pilot.pause()
+        picture = screen.line("LOST").rstrip()
+        assert "⣿" in picture
+        assert len(picture) < 98
+
+
+async def test_the_source_is_started_once(screenful: Any) -> None:
+    """Listening begins when the screen is up."""
+    screen = screenful()
+    assert screen.source.on_snapshot is None
+    async with screen.app.run_test(size=(80, 24)):
+        await asyncio.sleep(0)
+        assert screen.source.on_snapshot is not None
