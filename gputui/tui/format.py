@@ -4,20 +4,10 @@ from __future__ import annotations
 
 import time
 
+from gputui.age import age
+
 _GIB = 1 << 30
 _MIB = 1 << 20
-
-
-def age(seconds: float) -> str:
-    """How long ago, in at most four cells: ``42s``, ``3m``, ``5h``, ``12d``."""
-    whole = max(int(seconds), 0)
-    if whole < 60:
-        return f"{whole}s"
-    if whole < 3600:
-        return f"{whole // 60}m"
-    if whole < 86400:
-        return f"{whole // 3600}h"
-    return f"{min(whole // 86400, 999)}d"
 
 
 def duration(seconds: float) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import fields
 
+from gputui.age import age
 from gputui.model import ClockReasons, GpuSample, Incident, ProcessSample
 from gputui.tui import format as fmt
 from gputui.tui.panels.incidents import subject
@@ -102,7 +103,7 @@ def _incident_page(scene: Scene, incident: Incident, width: int, *, is_open: boo
     writer.blank()
     writer.labelled("what to do", incident.action_text or incident.action.value, Role.ADVICE)
     writer.labelled("cause", f"{incident.cause_text} ({incident.cause})")
-    opened = f"{fmt.clock(incident.opened_s)}, {fmt.age(scene.now_s - incident.opened_s)} ago"
+    opened = f"{fmt.clock(incident.opened_s)}, {age(scene.now_s - incident.opened_s)} ago"
     writer.labelled("since", opened if is_open else f"{opened}; over")
     writer.labelled("seen", fmt.plural(incident.count, "time"))
     writer.labelled("concerns", f"{incident.subject} on {incident.host}")
@@ -120,13 +121,13 @@ def _incident_page(scene: Scene, incident: Incident, width: int, *, is_open: boo
     if children:
         writer.heading("UNDER IT")
     for child in children:
-        age = fmt.age(scene.now_s - child.opened_s)
+        since = age(scene.now_s - child.opened_s)
         head = f"{scene.glyphs.severity(child.severity)} {child.severity.word} "
         writer.line(
             Run("  "),
             Run(head, SEVERITY_ROLES[child.severity]),
             Run(child.kind, Role.STRONG),
-            Run(f" {age}  x{child.count}  " if child.count > 1 else f" {age}  "),
+            Run(f" {since}  x{child.count}  " if child.count > 1 else f" {since}  "),
         )
         writer.verbatim((f"  {child.cause_text}", *child.evidence))
     return tuple(writer.lines)
@@ -141,9 +142,13 @@ _UNITS: tuple[tuple[str, Callable[[float], str]], ...] = (
     ("_mhz", lambda value: f"{value} MHz"),
     ("_mw", lambda value: f"{value / 1000:.1f} W"),
     ("_mj", lambda value: f"{value / 3.6e9:.2f} kWh"),
+    ("_ns", lambda value: f"{value / 1e9:.1f} s"),
     ("_c", lambda value: f"{value} C"),
 )
 """How a reading is written, by the unit at the end of its name."""
+
+_NAME_CELLS = 32
+"""Cells for a reading's name."""
 
 _NOT_READINGS = frozenset({"index", "uuid", "bus_id", "name", "return_code", "missing"})
 
@@ -164,12 +169,12 @@ def _gpu(key: Key) -> PageSource:
             Run(f"  {state}", state_role(status.state)),
         )
         writer.blank()
-        since = fmt.age(scene.now_s - status.since_s)
+        since = age(scene.now_s - status.since_s)
         writer.labelled("state", f"{status.state.label}, for {since}")
         if status.reason:
             writer.labelled("why", status.reason)
         if status.age_s > 0:
-            writer.labelled("readings", f"{fmt.age(status.age_s)} old", Role.WARNING)
+            writer.labelled("readings", f"{age(status.age_s)} old", Role.WARNING)
         writer.labelled("bus id", gpu.bus_id or "not known")
         writer.labelled("UUID", gpu.uuid or "not known")
         writer.labelled("NVML answered", f"return code {gpu.return_code}")
@@ -188,17 +193,25 @@ def _readings(writer: _Writer, gpu: GpuSample) -> None:
         value = getattr(gpu, field.name)
         unit = next((unit for unit, _ in _UNITS if field.name.endswith(unit)), "")
         label = field.name.removesuffix(unit).replace("_", " ")
-        text, role = "", Role.TEXT
         if value is None:
             text, role = gpu.missing.get(field.name, "not read"), Role.DIM
-        elif field.name == "clock_reasons":
-            text = _clock_reasons(value)
         else:
-            text = next((write(value) for end, write in _UNITS if end == unit), str(value))
-        writer.line(
-            Run(f"  {label:25} "),
-            Run(shorten(clean(text), max(writer.width - 30, 8), "~"), role),
-        )
+            text, role = _reading(field.name, unit, value), Role.TEXT
+        lead = shorten(label, writer.width // 2, "~").ljust(min(writer.width // 2, _NAME_CELLS))
+        writer.line(Run(f"  {lead} "), Run(clean(text), role))
+
+
+def _reading(name: str, unit: str, value: object) -> str:
+    """One reading as people write it."""
+    if name == "clock_reasons" and isinstance(value, int):
+        return _clock_reasons(value)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, tuple):
+        return ", ".join(str(part) for part in value) or "none"
+    if isinstance(value, int | float) and unit:
+        return next(write for end, write in _UNITS if end == unit)(value)
+    return str(value)
 
 
 def _clock_reasons(bits: int) -> str:

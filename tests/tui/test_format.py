@@ -10,19 +10,9 @@ from gputui.tui.glyphs import ASCII, UNICODE
 MIB, GIB = 1 << 20, 1 << 30
 
 
-@pytest.mark.parametrize(
-    ("seconds", "text"),
-    [(-3, "0s"), (0.9, "0s"), (42, "42s"), (60, "1m"), (3599, "59m"), (7200, "2h"), (1e6, "11d")],
-)
-def test_an_age_has_one_unit(seconds: float, text: str) -> None:
-    """Ages are rounded down: a thing of 59.9 seconds is not yet a minute old."""
-    assert fmt.age(seconds) == text
-
-
 @given(st.floats(min_value=-1e12, max_value=1e12))
-def test_ages_and_durations_fit_their_columns(seconds: float) -> None:
-    """No age is wider than four cells, no duration wider than five."""
-    assert len(fmt.age(seconds)) <= 4
+def test_a_duration_fits_its_column(seconds: float) -> None:
+    """No duration is wider than five cells."""
     assert len(fmt.duration(seconds)) <= 5
 
 

@@ -132,7 +132,7 @@ def scenes(draw_: Any) -> Scene:
     )
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(scenes(), st.integers(40, 300), st.integers(10, 100))
 def test_every_screen_is_whole(scene: Scene, width: int, height: int) -> None:
     """Any node at any size from 40x10 up: no exception, and every line exactly as wide as it."""
@@ -142,7 +142,7 @@ def test_every_screen_is_whole(scene: Scene, width: int, height: int) -> None:
     assert all(line.text.isprintable() for line in frame.lines)
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(scenes(), st.integers(40, 300), st.integers(10, 100))
 def test_incidents_are_never_cut_away(scene: Scene, width: int, height: int) -> None:
     """Every one of up to five incidents is on every screen, with its kind."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gputui.tui import format as fmt
+from gputui.age import age
 from gputui.tui.roles import Role
 from gputui.tui.scene import Scene
 from gputui.tui.text import Line, Run, clean, make_line, wrap
@@ -41,7 +41,7 @@ def lines(scene: Scene, width: int) -> list[Line]:
 
 
 def _waiting(scene: Scene, width: int) -> list[Line]:
-    text = f" waiting for the driver {fmt.age(scene.silent_s)}"
+    text = f" waiting for the driver {age(scene.silent_s)}"
     found = [make_line([Run(text, Role.STRONG)], width)]
     if scene.silent_s >= _PATIENT_S:
         found += _paragraph(_SLOW, Role.DIM, width)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from gputui.age import age
 from gputui.model import THERMAL_REASONS, ClockReasons, GpuSample, GpuState, GpuStatus
 from gputui.tui import format as fmt
 from gputui.tui.columns import GAP, Column, Placed, cells, place, titles
@@ -83,8 +84,8 @@ class GpuRow:
         if status.state is GpuState.OK:
             return ""
         if status.state is GpuState.STALE and status.age_s > 0:
-            return fmt.age(status.age_s)
-        return fmt.age(self.now_s - status.since_s) if status.since_s > 0 else ""
+            return age(status.age_s)
+        return age(self.now_s - status.since_s) if status.since_s > 0 else ""
 
 
 def rows(scene: Scene) -> list[GpuRow]:
@@ -173,7 +174,7 @@ def _reason(row: GpuRow, room: int) -> list[Run]:
     reason = shorten(reason, room, row.glyphs.ellipsis)
     rest = room - width_of(reason)
     last = _last_readings(row) if status.age_s > 0 else ""
-    told = f" {row.glyphs.separator} {fmt.age(status.age_s)} ago {last}" if last else ""
+    told = f" {row.glyphs.separator} {age(status.age_s)} ago {last}" if last else ""
     told = told if width_of(told) <= rest else ""
     return [Run(reason, row.role), Run(left(told, rest), Role.DIM)]
 

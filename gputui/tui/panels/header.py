@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+from gputui.age import age
 from gputui.model import Severity, Snapshot
 from gputui.tui import format as fmt
 from gputui.tui.roles import Role
@@ -77,13 +78,13 @@ def _fitting_right(scene: Scene, width: int) -> list[Run]:
 def _right_choices(scene: Scene) -> list[list[Run]]:
     """Summary and time, in fuller and in shorter forms."""
     if scene.snapshot is None:
-        waited = f"no answer yet, {fmt.age(scene.silent_s)}"
+        waited = f"no answer yet, {age(scene.silent_s)}"
         return [[Run(waited, Role.HEADER_WARNING)]]
     if scene.is_silent:
-        age = fmt.age(scene.silent_s)
+        silence = age(scene.silent_s)
         return [
-            [Run(f"no reading for {age}", Role.HEADER_CRITICAL)],
-            [Run(f"silent {age}", Role.HEADER_CRITICAL)],
+            [Run(f"no reading for {silence}", Role.HEADER_CRITICAL)],
+            [Run(f"silent {silence}", Role.HEADER_CRITICAL)],
         ]
     words, counts = _summary(scene)
     clock = Run("  " + fmt.clock(scene.now_s), Role.HEADER)

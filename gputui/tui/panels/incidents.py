@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from gputui.age import age
 from gputui.model import Incident
-from gputui.tui import format as fmt
 from gputui.tui.roles import SEVERITY_ROLES, Role
 from gputui.tui.scene import Scene
 from gputui.tui.text import Line, Run, clean, left, make_line, right, shorten, width_of, wrap
@@ -107,7 +107,7 @@ def _head(scene: Scene, incident: Incident, width: int, widths: _HeadWidths) -> 
     """Glyph, severity, kind, subject, age and count."""
     role = Role.DIM if incident.acknowledged else SEVERITY_ROLES[incident.severity]
     glyph = scene.glyphs.severity(incident.severity)
-    age = fmt.age(scene.now_s - incident.opened_s)
+    since = age(scene.now_s - incident.opened_s)
     count = _count(incident)
     where, ellipsis = subject(incident), scene.glyphs.ellipsis
     if width >= _ROOMY:
@@ -115,12 +115,12 @@ def _head(scene: Scene, incident: Incident, width: int, widths: _HeadWidths) -> 
             Run(f"{glyph} {incident.severity.word:8} ", role),
             Run(left(incident.kind, widths.kind, ellipsis) + " ", Role.STRONG),
             Run(left(where, widths.subject, ellipsis) + " "),
-            Run(right(age, 4) + "  "),
+            Run(right(since, 4) + "  "),
             Run(left(count, widths.count) + " " if widths.count else "", role),
         )
     kind = shorten(incident.kind, _LONGEST_KIND, ellipsis)
     word = incident.severity.word
-    tail = f" {age} {count}".rstrip()
+    tail = f" {since} {count}".rstrip()
     room = width - 5 - width_of(kind) - width_of(tail)
     if width_of(word) + width_of(where) > room:
         word = word[:4]
