@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
+import os
+import shutil
 import sys
 from pathlib import Path
 
@@ -90,3 +93,56 @@ def make() -> type[Make]:
 def fake_nvml_path() -> Path:
     """A directory in which ``import pynvml`` finds the small NVML instead of nvidia-ml-py."""
     return FAKE_NVML
+
+
+class Tree:
+    """A small /proc and /sys below ``root``, to be read in place of the real ones."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def write(self, files: dict[str, object]) -> None:
+        """Write files by their paths below the root, each with the end of a line."""
+        for path, content in files.items():
+            file = self.root / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            if isinstance(content, bytes):
+                file.write_bytes(content)
+            else:
+                file.write_text(f"{content}\n", encoding="utf-8")
+
+    def lock(self, path: str) -> None:
+        """Let nobody read a file or a folder any more."""
+        (self.root / path).chmod(0)
+
+    def remove(self, path: str) -> None:
+        """Remove a file, or a folder with all that is in it."""
+        target = self.root / path
+        if target.is_dir():
+            shutil.rmtree(target)
+        else:
+            target.unlink()
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Tree:
+    """An empty tree."""
+    return Tree(tmp_path)
+
+
+@contextlib.contextmanager
+def _unprivileged():
+    if os.geteuid() != 0:
+        yield
+        return
+    os.seteuid(65534)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+
+
+@pytest.fixture
+def unprivileged():
+    """A context in which only what everybody may read can be read, also where root runs tests."""
+    return _unprivileged
