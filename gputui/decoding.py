@@ -67,6 +67,11 @@ def texts(value: object, where: str) -> tuple[str, ...]:
     return tuple(text(one, f"{where}[{i}]") for i, one in enumerate(items(value, where)))
 
 
+def integers(value: object, where: str) -> tuple[int, ...]:
+    """A list of whole numbers."""
+    return tuple(integer(one, f"{where}[{i}]") for i, one in enumerate(items(value, where)))
+
+
 def reasons(value: object, where: str) -> dict[str, str]:
     """An object of strings."""
     return {name: text(why, f"{where}.{name}") for name, why in members(value, where).items()}

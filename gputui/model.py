@@ -85,13 +85,35 @@ THERMAL_REASONS = ClockReasons.SW_THERMAL_SLOWDOWN | ClockReasons.HW_THERMAL_SLO
 """Clocks lowered by heat."""
 
 
+class RecoveryAction(IntEnum):
+    """What the driver wants done about a GPU (nvmlDeviceGetFieldValues, field 230; nvml.h)."""
+
+    NONE = 0
+    GPU_RESET = 1
+    NODE_REBOOT = 2
+    DRAIN_P2P = 3
+    DRAIN_AND_RESET = 4
+    RECOVER_IMEX_DOMAIN = 5
+    BUS_RESET = 6
+    SYSTEM_REBOOT = 7
+
+
 @dataclass(frozen=True, slots=True)
 class GpuSample:
     """One GPU at one moment, as NVML told it.
 
     ``return_code`` is the NVML code with which the GPU as a whole answered: 0 when it gave a handle
-    and at least one reading, 15 (GPU is lost), 16 (requires reset), 999 (unknown) ... otherwise.
+    and at least one reading, 15 (GPU is lost), 16 (requires reset), 999 (unknown) ... otherwise; 10
+    (timed out) says that a call to it has not returned, so that it is left alone.
     ``missing`` maps the name of each field that is ``None`` to the reason, in words.
+
+    What stands below ``energy_mj`` changes seldom and is read every ten seconds or less often.
+    ECC errors are counted since the driver was loaded (``volatile``) or for the GPU's life
+    (``aggregate``); violation times, which say for how long clocks were held down and by what,
+    since the driver was loaded. ``remap_banks_none`` and ``remap_banks_low`` count the banks of
+    memory in which no spare row, or few, are left. ``nvlinks_down`` are the numbers of the links,
+    of ``nvlinks`` in all, that are not up. ``recovery_action`` is a :class:`RecoveryAction`, or a
+    number that a newer driver brought.
     """
 
     index: int
@@ -119,6 +141,49 @@ class GpuSample:
     performance_state: int | None = None
     ecc_uncorrected_volatile: int | None = None
     energy_mj: int | None = None
+    memory_temperature_c: int | None = None
+    recovery_action: int | None = None
+    ecc_enabled: bool | None = None
+    ecc_corrected_volatile: int | None = None
+    ecc_corrected_aggregate: int | None = None
+    ecc_uncorrected_aggregate: int | None = None
+    ecc_sram_corrected_volatile: int | None = None
+    ecc_sram_uncorrected_volatile: int | None = None
+    ecc_sram_corrected_aggregate: int | None = None
+    ecc_sram_uncorrected_aggregate: int | None = None
+    ecc_dram_corrected_volatile: int | None = None
+    ecc_dram_uncorrected_volatile: int | None = None
+    ecc_dram_corrected_aggregate: int | None = None
+    ecc_dram_uncorrected_aggregate: int | None = None
+    remapped_rows_correctable: int | None = None
+    remapped_rows_uncorrectable: int | None = None
+    remap_pending: bool | None = None
+    remap_failed: bool | None = None
+    remap_banks_low: int | None = None
+    remap_banks_none: int | None = None
+    retired_pages_single_bit: int | None = None
+    retired_pages_double_bit: int | None = None
+    retired_pages_pending: bool | None = None
+    pcie_generation: int | None = None
+    pcie_generation_max: int | None = None
+    pcie_width: int | None = None
+    pcie_width_max: int | None = None
+    pcie_replays: int | None = None
+    nvlinks: int | None = None
+    nvlinks_down: tuple[int, ...] | None = None
+    nvlink_crc_errors: int | None = None
+    nvlink_replay_errors: int | None = None
+    nvlink_recovery_errors: int | None = None
+    violation_power_ns: int | None = None
+    violation_thermal_ns: int | None = None
+    violation_sync_boost_ns: int | None = None
+    violation_board_limit_ns: int | None = None
+    violation_reliability_ns: int | None = None
+    fabric_state: str | None = None
+    mig_enabled: bool | None = None
+    persistence_enabled: bool | None = None
+    serial: str | None = None
+    vbios: str | None = None
     missing: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -243,11 +308,26 @@ class TcpSample:
 
 
 @dataclass(frozen=True, slots=True)
+class PciGpu:
+    """An NVIDIA GPU on the PCI bus, whether or not NVML counts it.
+
+    ``driver`` is the kernel driver that holds it, None for none. ``hidden`` says that it is there
+    but not for us: this container or job was given no access to it.
+    """
+
+    bus_id: str
+    driver: str | None = None
+    hidden: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class NodeSample:
     """One reading of a whole node.
 
     ``time_s`` is Unix time. ``gpu_count`` is what NVML counts, which includes GPUs that no longer
-    answer. ``error`` says, in words, why there are no GPUs at all when the driver failed to answer.
+    answer. ``error`` says, in words, why there are no GPUs at all when the driver failed to answer,
+    and ``error_code`` is the NVML code of it, where there is one. ``on_bus`` are the GPUs that the
+    PCI bus shows; none where the bus cannot be seen.
     """
 
     host: str
@@ -258,6 +338,8 @@ class NodeSample:
     gpus: tuple[GpuSample, ...] = ()
     processes: tuple[ProcessSample, ...] = ()
     error: str | None = None
+    error_code: int | None = None
+    on_bus: tuple[PciGpu, ...] = ()
     host_readings: HostSample | None = None
     links: tuple[LinkSample, ...] = ()
     tcp: TcpSample | None = None
@@ -265,7 +347,7 @@ class NodeSample:
 
 @dataclass(frozen=True, slots=True)
 class LogLine:
-    """One line of a log. ``source`` is ``kernel`` or a job's id."""
+    """One line of a log. ``source`` is ``kernel``, ``nvml`` (an event of NVML's) or a job's id."""
 
     time_s: float
     source: str

@@ -31,6 +31,7 @@ from gputui.model import (
     LinkSample,
     LogLine,
     NodeSample,
+    PciGpu,
     ProcessSample,
     Severity,
     TcpSample,
@@ -108,6 +109,7 @@ _READINGS = tuple(f.name for f in fields(GpuSample) if f.name not in _IDENTITY)
 _GPU_NAMES = tuple(f.name for f in fields(GpuSample))
 _PROCESS_NAMES = tuple(f.name for f in fields(ProcessSample))
 _HOST_NAMES = tuple(f.name for f in fields(HostSample))
+_PCI_NAMES = tuple(f.name for f in fields(PciGpu))
 _LINK_NAMES = tuple(f.name for f in fields(LinkSample))
 _TCP_NAMES = tuple(f.name for f in fields(TcpSample))
 _INCIDENT_NAMES = tuple(f.name for f in fields(Incident))
@@ -153,6 +155,8 @@ def node_object(sample: NodeSample, statuses: tuple[GpuStatus, ...] = ()) -> dic
         ],
         "processes": [_plain(process, _PROCESS_NAMES) for process in sample.processes],
         "error": sample.error,
+        "error_code": sample.error_code,
+        "on_bus": [_plain(gpu, _PCI_NAMES) for gpu in sample.on_bus],
         "host_readings": _plain(sample.host_readings, _HOST_NAMES),
         "links": [_plain(link, _LINK_NAMES) for link in sample.links],
         "tcp": _plain(sample.tcp, _TCP_NAMES),
@@ -220,10 +224,12 @@ _DECODERS: Mapping[str, Callable[[object, str], Any]] = {
     "str": decoding.text,
     "bool": decoding.flag,
     "tuple[str, ...]": decoding.texts,
+    "tuple[int, ...]": decoding.integers,
     "Mapping[str, str]": decoding.reasons,
     "Mapping[str, int]": decoding.counts,
     "HostSample": lambda value, where: _decode(HostSample, value, where),
     "TcpSample": lambda value, where: _decode(TcpSample, value, where),
+    "tuple[PciGpu, ...]": lambda value, where: _each(PciGpu, value, where),
     "tuple[LinkSample, ...]": lambda value, where: _each(LinkSample, value, where),
     "tuple[GpuSample, ...]": lambda value, where: _each(GpuSample, value, where),
     "tuple[ProcessSample, ...]": lambda value, where: _each(ProcessSample, value, where),
@@ -260,6 +266,7 @@ _SHAPES: Mapping[type, tuple[_Field, ...]] = {
         HostSample,
         LinkSample,
         TcpSample,
+        PciGpu,
         NodeSample,
         Incident,
     )

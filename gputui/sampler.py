@@ -1,8 +1,10 @@
 """The child process that alone touches NVML: ``python -m gputui.sampler``.
 
-It writes raw samples to its standard output, in the capture format. A byte on its standard input
-asks for a sample at once; the end of its input, or of whoever reads its output, ends it. Nothing
-else does: a call that hangs in the driver hangs this process, and nobody else.
+It writes raw samples, and the Xids that NVML tells, to its standard output, in the capture format.
+A byte on its standard input asks for a sample at once; the end of its input, or of whoever reads
+its output, ends it. So does a library of another version than the driver's: only a new process
+loads the new one. Nothing else does: a call that hangs in the driver hangs this process, and nobody
+else.
 
 :func:`sample_for_ever` is the loop without the process, for those who bring an NVML of their own.
 """
@@ -16,47 +18,98 @@ import signal
 import sys
 import time
 from collections.abc import Callable
+from enum import Enum
+from typing import Protocol
 
-from gputui.model import NodeSample
+from gputui.model import LogLine, NodeSample
 from gputui.recording import CaptureWriter
 from gputui.sources.nvml import NvmlReader
 from gputui.sources.progress import Progress
 
+ANOTHER_PLEASE = 75
+"""Exit status: all is well, but another process has to take over (EX_TEMPFAIL, sysexits.h)."""
+
 _SLOW_SHARE = 0.5
 """The part of an interval that slow readings may fill."""
 
-_LEAST_FOR_SLOW_S = 0.1
+_FIRST_SHARE = 0.9
+"""The same in the first interval: what is slow is wanted for the second sample."""
+
+_LONGEST_SLOW_S = 0.025
+"""How long a slow reading may take: it is begun only if the next sample is further away."""
+
+_MOST_WITHOUT = 10
+"""Where there is never so much time, one is made all the same after so many samples."""
 
 
-def sample_for_ever(
-    reader: NvmlReader,
-    write: Callable[[NodeSample], None],
-    wait: Callable[[float], bool],
-    *,
-    interval_s: float,
-) -> None:
+class Wake(Enum):
+    """Why waiting came to an end."""
+
+    DUE = "due"
+    ASKED = "asked"
+    END = "end"
+
+
+Wait = Callable[[float], Wake]
+"""Waits for so many seconds, or until asked for a sample or told to end."""
+
+
+class Out(Protocol):
+    """Where samples go: a :class:`gputui.recording.CaptureWriter`, say."""
+
+    def sample(self, sample: NodeSample, /) -> None:
+        """One reading."""
+
+    def log(self, line: LogLine, /) -> None:
+        """One line of a log."""
+
+
+def sample_for_ever(reader: NvmlReader, out: Out, wait: Wait, *, interval_s: float) -> int:
     """Write a sample every ``interval_s``, the first one at once.
 
-    ``wait`` waits for so many seconds, or for less; it returns False to end the loop.
+    Between two samples what changes seldom is read, as far as there is time. Returns 0 when told to
+    end, and ``ANOTHER_PLEASE`` when only another process can go on.
     """
     due_s = time.monotonic()
-    while True:
-        write(reader.read(time.time()))
+    share = _FIRST_SHARE
+    samples_without = 0
+    while not reader.is_outdated:
+        sample = reader.read(time.time())
+        out.sample(sample)
+        for line in reader.read_events(sample.time_s):
+            out.log(line)
         due_s = max(due_s + interval_s, time.monotonic())
-        if due_s - time.monotonic() >= _LEAST_FOR_SLOW_S:
-            until_s = due_s - interval_s * (1 - _SLOW_SHARE)
-            while reader.read_slow() and time.monotonic() < until_s:
-                pass
-        if not wait(max(due_s - time.monotonic(), 0.0)):
-            return
-        # Asked for early: the next one is due an interval from now.
-        due_s = min(due_s, time.monotonic())
+        wake = Wake.DUE
+        if due_s - time.monotonic() >= _LONGEST_SLOW_S or samples_without >= _MOST_WITHOUT:
+            wake = _read_slow(reader, wait, due_s - interval_s * (1 - share))
+            share, samples_without = _SLOW_SHARE, 0
+        else:
+            samples_without += 1
+        if wake is Wake.DUE:
+            wake = wait(max(due_s - time.monotonic(), 0.0))
+        if wake is Wake.END:
+            return 0
+        if wake is Wake.ASKED:
+            # The next one is due an interval from now.
+            due_s = time.monotonic()
+            reader.hasten()
+    return ANOTHER_PLEASE
 
 
-def _wait_for_input(seconds: float) -> bool:
-    """Wait for a byte on standard input, or for the time to pass; False at its end."""
+def _read_slow(reader: NvmlReader, wait: Wait, until_s: float) -> Wake:
+    """Read what is due, one thing at a time, until the time is up or something else is wanted."""
+    wake = Wake.DUE
+    while wake is Wake.DUE and reader.read_slow() and time.monotonic() < until_s:
+        wake = wait(0.0)
+    return wake
+
+
+def _wait_for_input(seconds: float) -> Wake:
+    """Wait for a byte on standard input, or for the time to pass."""
     readable, _, _ = select.select([0], [], [], seconds)
-    return not readable or bool(os.read(0, 4096))
+    if not readable:
+        return Wake.DUE
+    return Wake.ASKED if os.read(0, 4096) else Wake.END
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -73,11 +126,11 @@ def main(arguments: list[str] | None = None) -> int:
     except ImportError as error:
         return _cannot_start(capture, error)
     try:
-        sample_for_ever(reader, capture.sample, _wait_for_input, interval_s=options.interval)
+        return sample_for_ever(reader, capture, _wait_for_input, interval_s=options.interval)
     except BrokenPipeError:
         # Nobody reads any more; keep the interpreter from flushing into the void at its end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-    return 0
+        return 0
 
 
 def _reader(options: argparse.Namespace) -> NvmlReader:

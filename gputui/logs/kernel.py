@@ -30,7 +30,8 @@ class KernelEvent:
 
     ``kind`` is ``xid``, ``sxid``, ``gpu_lost`` or another name in ``_EXPRESSIONS``. ``time_s`` is
     Unix time, ``text`` is the message without what the log put in front. What the line does not
-    have is None; an empty process name is None as well.
+    have is None; an empty process name is None as well. ``told_by`` is the log's name: NVML tells
+    of Xids as well.
     """
 
     kind: str
@@ -41,6 +42,7 @@ class KernelEvent:
     pid: int | None = None
     process: str | None = None
     detail: str = ""
+    told_by: str = KERNEL
 
 
 @dataclass(frozen=True, slots=True)

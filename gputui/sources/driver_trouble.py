@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ctypes
-from pathlib import Path
+
+from gputui.sources.files import read_text, system_root
 
 LIBRARY = "libnvidia-ml.so.1"
 
 _LIBRARY_NOT_FOUND = 12
-_VERSION_MISMATCH = 18
+VERSION_MISMATCH = 18
 
 _ADVICE = {
     4: (
@@ -23,7 +24,7 @@ _ADVICE = {
         "the operating system blocked the request",
         "Check whether this container or sandbox may use /dev/nvidia*.",
     ),
-    _VERSION_MISMATCH: (
+    VERSION_MISMATCH: (
         "the library and the kernel module are of different versions",
         "Reboot, or reload the kernel module when no process uses the GPUs.",
     ),
@@ -35,8 +36,11 @@ _ADVICE = {
 }
 
 
-def explain(code: int) -> str:
-    """One paragraph for a person: NVML's code, its meaning here, and the next step."""
+def explain(code: int, *, library: str | None = None) -> str:
+    """One paragraph for a person: NVML's code, its meaning here, and the next step.
+
+    ``library`` is the version of NVML's library, where it is known.
+    """
     if code == _LIBRARY_NOT_FOUND:
         return (
             f"NVML not found: {_load_error()}. There is no NVIDIA driver here, or this container "
@@ -44,8 +48,10 @@ def explain(code: int) -> str:
             "(--gpus all)."
         )
     meaning, advice = _ADVICE.get(code, ("the driver does not answer", "See dmesg for NVRM lines."))
-    if code == _VERSION_MISMATCH and (module := _module_version()):
-        meaning += f" (kernel module {module})"
+    if code == VERSION_MISMATCH:
+        versions = {"library": library, "kernel module": _module_version()}
+        known = ", ".join(f"{what} {version}" for what, version in versions.items() if version)
+        meaning += f" ({known})" if known else ""
     return f"NVML error {code}: {meaning}. {advice}"
 
 
@@ -68,6 +74,6 @@ def _load_error() -> str:
 
 def _module_version() -> str:
     try:
-        return Path("/sys/module/nvidia/version").read_text(encoding="ascii").strip()
-    except (OSError, ValueError):
+        return read_text(str(system_root() / "sys/module/nvidia/version"))
+    except OSError:
         return ""

@@ -9,29 +9,28 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from gputui.bus import bus_id
+from gputui import bus
 from gputui.model import GpuSample
-from gputui.sources.readings import (
-    OLDER,
-    OLDER_CODES,
-    READINGS,
-    Handle,
-    MissingError,
-    Nvml,
-    Reading,
-    pcie_bytes_per_s,
-)
+from gputui.sources.readings import OLDER, OLDER_CODES, READINGS, Handle, Nvml, Reading
 from gputui.sources.reasons import (
+    ARGUMENT_VERSION_MISMATCH,
     GPU_IS_LOST,
+    INVALID_ARGUMENT,
     NOT_MEASURED_YET,
     NOT_UTF8,
+    OTHER_LIBRARY,
     RESET_REQUIRED,
     words,
 )
+from gputui.sources.slow_readings import SLOW_READINGS, SlowReading, Value
+from gputui.sources.values import MissingError
 from gputui.text import printable
 
-_INVALID_ARGUMENT = 2
-_PCIE = ("pcie_rx_bytes_per_s", "pcie_tx_bytes_per_s")
+_SLOW_FIELDS = tuple(name for reading in SLOW_READINGS for name in reading.fields)
+_FIELDS = (*(name for reading in READINGS for name in reading.fields), *_SLOW_FIELDS)
+
+_OTHER_LIBRARY_CODES = frozenset({INVALID_ARGUMENT, ARGUMENT_VERSION_MISMATCH})
+"""How a library answers that does not know yet what it is asked for."""
 
 
 class GpuReader:
@@ -40,14 +39,20 @@ class GpuReader:
     def __init__(self, nvml: Nvml, index: int) -> None:
         self.index = index
         self.handle: Handle | None = None
-        self.pcie_measured = False
+        self.is_new = False
+        """Whether its slow readings have to be asked for anew; for who does that to reset."""
         self._nvml = nvml
         self._identity: dict[str, Any] = {}
         self._readings: tuple[Reading, ...] = READINGS
         self._round = 0
         self._values: dict[str, Any] = {}
-        self._missing = dict.fromkeys(_PCIE, NOT_MEASURED_YET)
+        self._missing: dict[str, str] = {}
         self._codes: set[int] = set()
+
+    @property
+    def bus_id(self) -> str | None:
+        """Its PCI address, where it ever told it."""
+        return self._identity.get("bus_id")
 
     def read(self) -> GpuSample:
         """Ask for what is due. Never raises: what fails is missing, with its reason."""
@@ -68,17 +73,16 @@ class GpuReader:
             **self._identity, **self._values,
         )  # fmt: skip
 
-    def read_pcie(self) -> None:
-        """Measure PCIe throughput (40 ms); the next reading shows it."""
+    def read_slow(self, reading: SlowReading) -> None:
+        """Ask for what changes seldom; the next reading shows it. Never raises."""
         if self.handle is None:
             return
-        self.pcie_measured = True
         try:
-            measured = pcie_bytes_per_s(self._nvml, self.handle)
+            values = reading.ask(self._nvml, self.handle)
         except Exception as error:
-            self._miss(_PCIE, self._reason(error))
+            self._miss(reading.fields, self._slow_reason(error))
         else:
-            self._keep(_PCIE, measured)
+            self._keep(reading.fields, values)
 
     def _find(self) -> int:
         """Have a handle; return the code with which looking for one failed, else 0."""
@@ -93,7 +97,13 @@ class GpuReader:
             self._identity = {}
         self._identity.update(identity)
         self.handle = handle
+        self.is_new = True
         self._round = 0
+        self._missing.update(
+            dict.fromkeys(
+                (name for name in _SLOW_FIELDS if name not in self._values), NOT_MEASURED_YET
+            )
+        )
         return 0
 
     def _identify(self, handle: Handle) -> dict[str, str]:
@@ -102,7 +112,7 @@ class GpuReader:
 
         def pci_address() -> str:
             pci = nvml.nvmlDeviceGetPciInfo(handle)
-            return bus_id(pci.domain, pci.bus, pci.device)
+            return bus.bus_id(pci.domain, pci.bus, pci.device)
 
         asked: dict[str, Callable[[], str]] = {
             "uuid": lambda: nvml.nvmlDeviceGetUUID(handle),
@@ -145,6 +155,14 @@ class GpuReader:
             return NOT_UTF8
         return f"{type(error).__name__}: {error}"
 
+    def _slow_reason(self, error: Exception) -> str:
+        """As for others, but a library that is too old for the question is no failure."""
+        if isinstance(error, AttributeError):
+            return OTHER_LIBRARY
+        if getattr(error, "value", None) in _OTHER_LIBRARY_CODES:
+            return OTHER_LIBRARY
+        return self._reason(error)
+
     def _verdict(self, succeeded: bool) -> int:
         """The code with which the GPU as a whole answered."""
         for grave in (GPU_IS_LOST, RESET_REQUIRED):
@@ -155,22 +173,24 @@ class GpuReader:
         if succeeded or not self._codes:
             return 0
         self.handle = None
-        return max(self._codes - {_INVALID_ARGUMENT}, default=_INVALID_ARGUMENT)
+        return max(self._codes - {INVALID_ARGUMENT}, default=INVALID_ARGUMENT)
 
     def _silent(self, code: int) -> GpuSample:
         """Nothing but who it was, and why."""
         self._values.clear()
         why = words(code)
-        asked = [name for reading in READINGS for name in reading.fields]
-        self._missing = dict.fromkeys([*asked, *_PCIE], why)
+        self._missing = dict.fromkeys(_FIELDS, why)
         unknown = {name: why for name in ("uuid", "bus_id", "name") if name not in self._identity}
         return GpuSample(
             index=self.index, return_code=code, missing={**unknown, **self._missing},
             **self._identity,
         )  # fmt: skip
 
-    def _keep(self, names: Iterable[str], values: Iterable[int]) -> None:
+    def _keep(self, names: Iterable[str], values: Iterable[Value]) -> None:
         for name, value in zip(names, values, strict=True):
+            if isinstance(value, MissingError):
+                self._miss((name,), str(value))
+                continue
             self._values[name] = value
             self._missing.pop(name, None)
 

@@ -12,14 +12,25 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from gputui.model import NodeSample, ProcessSample
-from gputui.sources.driver_trouble import explain, no_gpus
+from gputui.model import LogLine, NodeSample, ProcessSample
+from gputui.sources.driver_trouble import VERSION_MISMATCH, explain, no_gpus
 from gputui.sources.gpu_processes import GpuProcesses
 from gputui.sources.gpu_reader import GpuReader
+from gputui.sources.nvml_events import XidEvents
 from gputui.sources.processes import HostProcess, ProcessTable
 from gputui.sources.progress import DRIVER
 from gputui.sources.readings import Nvml
 from gputui.sources.reasons import UNKNOWN
+from gputui.sources.slow_readings import HEALTH_S, SLOW_READINGS
+from gputui.sources.turns import Turns
+
+_HEALTH = frozenset(
+    position for position, reading in enumerate(SLOW_READINGS) if reading.every_s == HEALTH_S
+)
+
+_MISMATCHED_S = 10.0
+_ANEW_EVERY_S = 10.0
+"""Initialising NVML takes up to a second: it is tried no more often where it does not help."""
 
 
 def _nobody(_: int | None) -> None:
@@ -52,60 +63,76 @@ class NvmlReader:
         self._cuda: str | None = None
         self._gpus: list[GpuReader] = []
         self._listed: list[GpuProcesses] = []
-        self._pcie_turn = 0
+        self._turns = Turns([reading.every_s for reading in SLOW_READINGS])
+        self._events = XidEvents(nvml)
+        self._anew_s = float("-inf")
+        self._mismatched_s: float | None = None
+        self._time_s = 0.0
         self._asking = asking
 
     def read(self, time_s: float) -> NodeSample:
         """One reading. Never raises NVML's errors; it may block as long as the driver does."""
+        self._time_s = time_s
         self._asking(DRIVER)
         try:
             count = self._count()
+            sample = self._sample(count, time_s)
+            if _is_dead(sample) and time_s >= self._anew_s:
+                # The whole driver, not each GPU: a container that lost its devices answers so.
+                self._anew_s = time_s + _ANEW_EVERY_S
+                self._end()
+                sample = self._sample(self._begin(), time_s)
         except self._nvml.NVMLError as error:
             self._end()
-            return self._silent(time_s, explain(int(error.value)))
+            code = int(error.value)
+            if code == VERSION_MISMATCH and self._mismatched_s is None:
+                self._mismatched_s = time_s
+            return self._silent(time_s, explain(code, library=self._library()), code)
         except Exception as error:
             self._end()
             return self._silent(time_s, f"NVML cannot be used: {type(error).__name__}: {error}")
+        self._mismatched_s = None
         if count == 0:
             self._end()
             return self._silent(time_s, no_gpus())
-        gpus = []
-        processes = []
-        for gpu, listed in zip(self._gpus, self._listed, strict=True):
-            if gpu.index in self._skip:
-                continue
-            self._asking(gpu.index)
-            gpus.append(gpu.read())
-            if gpu.handle is not None:
-                processes += listed.read(gpu.handle, time_s)
-        self._asking(None)
-        if gpus and all(gpu.return_code == UNKNOWN for gpu in gpus):
-            # The whole driver, not each GPU: often a container that lost its devices.
-            self._end()
-        return NodeSample(
-            host=self._host,
-            time_s=time_s,
-            driver=self._driver,
-            cuda=self._cuda,
-            gpu_count=count,
-            gpus=tuple(gpus),
-            processes=self._named(processes),
-        )
+        return sample
+
+    @property
+    def is_outdated(self) -> bool:
+        """Whether NVML's library has been of another version than the driver for ten seconds.
+
+        It was loaded for the life of this process: only another one can have the new library.
+        """
+        return self._mismatched_s is not None and self._time_s - self._mismatched_s >= _MISMATCHED_S
 
     def read_slow(self) -> bool:
-        """Measure what is too slow for every reading, for one GPU; False when all have had it.
+        """Ask for one thing that changes seldom, if one is due; whether more are.
 
-        In the first round everybody has a turn; after that, one GPU each time it is called.
+        The clock is that of :meth:`read`, so that what is due does not depend on how long it took.
         """
-        if not self._gpus:
+        turn = self._turns.take(self._time_s)
+        if turn is None:
             return False
-        gpu = self._gpus[self._pcie_turn % len(self._gpus)]
-        self._pcie_turn += 1
-        if gpu.index not in self._skip:
-            self._asking(gpu.index)
-            gpu.read_pcie()
+        index, reading = turn
+        gpu = self._gpus[index]
+        if gpu.handle is not None:
+            self._asking(index)
+            gpu.read_slow(SLOW_READINGS[reading])
             self._asking(None)
-        return self._pcie_turn < len(self._gpus)
+        return self._turns.is_due(self._time_s)
+
+    def read_events(self, time_s: float) -> list[LogLine]:
+        """Return the Xids that NVML told of since the last call."""
+        if not self._ready:
+            return []
+        self._asking(DRIVER)
+        lines = self._events.take(self._gpus, time_s)
+        self._asking(None)
+        return lines
+
+    def hasten(self) -> None:
+        """Something happened: have the readings of health due at once."""
+        self._turns.hasten(_HEALTH)
 
     def _count(self) -> int:
         """How many GPUs there are. NVML that stopped working is initialised anew, once."""
@@ -125,12 +152,38 @@ class NvmlReader:
             self._ready = True
             self._driver = self._text(nvml.nvmlSystemGetDriverVersion)
             self._cuda = self._cuda_version()
-            self._pcie_turn = 0
         count = int(nvml.nvmlDeviceGetCount())
         if count != len(self._gpus):
+            self._turns.dismiss()
+            self._events.end()
             self._gpus = [GpuReader(nvml, index) for index in range(count)]
             self._listed = [GpuProcesses(nvml, index) for index in range(count)]
         return count
+
+    def _sample(self, count: int, time_s: float) -> NodeSample:
+        gpus = []
+        processes = []
+        for gpu, listed in zip(self._gpus, self._listed, strict=True):
+            if gpu.index in self._skip:
+                continue
+            self._asking(gpu.index)
+            gpus.append(gpu.read())
+            if gpu.is_new:
+                gpu.is_new = False
+                self._turns.welcome(gpu.index)
+                self._events.begin([gpu])
+            if gpu.handle is not None:
+                processes += listed.read(gpu.handle, time_s)
+        self._asking(None)
+        return NodeSample(
+            host=self._host,
+            time_s=time_s,
+            driver=self._driver,
+            cuda=self._cuda,
+            gpu_count=count,
+            gpus=tuple(gpus),
+            processes=self._named(processes),
+        )
 
     def _end(self) -> None:
         """Let go of NVML, so that the next reading starts afresh."""
@@ -139,11 +192,20 @@ class NvmlReader:
             gpu.handle = None
         if self._ready:
             self._ready = False
+            self._events.end()
             with contextlib.suppress(self._nvml.NVMLError):
                 self._nvml.nvmlShutdown()
 
-    def _silent(self, time_s: float, error: str) -> NodeSample:
-        return NodeSample(host=self._host, time_s=time_s, driver=self._driver, error=error)
+    def _silent(self, time_s: float, error: str, code: int | None = None) -> NodeSample:
+        return NodeSample(
+            host=self._host, time_s=time_s, driver=self._driver, error=error, error_code=code
+        )
+
+    def _library(self) -> str | None:
+        """The library's own version; it tells that also where it cannot talk to the driver."""
+        with contextlib.suppress(AttributeError):
+            return self._text(self._nvml.nvmlSystemGetNVMLVersion)
+        return None
 
     def _text(self, ask: Any) -> str | None:
         try:
@@ -162,6 +224,10 @@ class NvmlReader:
     def _named(self, processes: list[ProcessSample]) -> tuple[ProcessSample, ...]:
         known = self._table.look(process.pid for process in processes)
         return tuple(_join(process, known[process.pid]) for process in processes)
+
+
+def _is_dead(sample: NodeSample) -> bool:
+    return bool(sample.gpus) and all(gpu.return_code == UNKNOWN for gpu in sample.gpus)
 
 
 def _join(process: ProcessSample, host: HostProcess) -> ProcessSample:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+INVALID_ARGUMENT = 2
 NOT_SUPPORTED = 3
 NO_PERMISSION = 4
 NOT_FOUND = 6
+TIMEOUT = 10
 FUNCTION_NOT_FOUND = 13
 GPU_IS_LOST = 15
 RESET_REQUIRED = 16
@@ -20,17 +22,19 @@ NOT_MEASURED_YET = "not measured yet"
 
 NOT_UTF8 = "garbage: not UTF-8"
 
+OTHER_LIBRARY = "not in this driver's library"
+
 _WORDS = {
     1: "NVML is not initialised",
-    2: "invalid argument",
+    INVALID_ARGUMENT: "invalid argument",
     NOT_SUPPORTED: "not supported",
     NO_PERMISSION: "no permission",
     NOT_FOUND: "not found",
     7: "list too long",
     9: "driver not loaded",
-    10: "timed out",
+    TIMEOUT: "timed out",
     12: "NVML library not found",
-    FUNCTION_NOT_FOUND: "not in this driver's library",
+    FUNCTION_NOT_FOUND: OTHER_LIBRARY,
     14: "corrupted infoROM",
     GPU_IS_LOST: "GPU is lost",
     RESET_REQUIRED: "GPU requires a reset",
@@ -45,7 +49,7 @@ _BENIGN = frozenset(
     {
         _WORDS[NOT_SUPPORTED],
         _WORDS[NO_PERMISSION],
-        _WORDS[FUNCTION_NOT_FOUND],
+        OTHER_LIBRARY,
         NOT_AVAILABLE,
         NOT_MEASURED_YET,
     }

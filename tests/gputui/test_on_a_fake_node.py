@@ -42,7 +42,8 @@ class Watched:
         for _ in range(seconds):
             self.seconds += 1
             self.world.advance(self.now_us)
-            self.reader.read_slow()
+            while self.reader.read_slow():
+                pass
             snapshot = self.assessor.sample(self.reader.read(float(self.seconds)))
         return snapshot
 

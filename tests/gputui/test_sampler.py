@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import gputui
-from gputui.sampler import sample_for_ever
+from gputui.sampler import ANOTHER_PLEASE, Wake, sample_for_ever
 from gputui.sources.nvml import DRIVER, NvmlReader
 from gputui.sources.progress import Progress
 
@@ -70,25 +70,88 @@ def test_ctrl_c_on_the_terminal_is_its_parents_business(sampler):
     assert records(sampler, 1)[0]["event"] == "sample"
 
 
+class Samples:
+    """What a loop writes, and a wait that ends it after so many samples."""
+
+    def __init__(self, count, wakes=()):
+        self.samples = []
+        self.lines = []
+        self.waited = []
+        self._count = count
+        self._wakes = list(wakes)
+
+    def sample(self, sample):
+        self.samples.append(sample)
+
+    def log(self, line):
+        self.lines.append(line)
+
+    def wait(self, seconds):
+        self.waited.append(seconds)
+        time.sleep(min(seconds, 0.05))
+        if len(self.samples) >= self._count:
+            return Wake.END
+        return self._wakes.pop(0) if self._wakes else Wake.DUE
+
+
 def test_the_loop_runs_on_any_nvml(nvml):
     """Whoever brings an NVML of their own gets the same samples, and ends the loop by ``wait``."""
-    samples = []
-    waited = []
-
-    def wait(seconds):
-        waited.append(seconds)
-        return len(samples) < 3
-
-    sample_for_ever(NvmlReader(nvml), samples.append, wait, interval_s=0.01)
-    assert [sample.gpu_count for sample in samples] == [2, 2, 2]
-    assert all(0 <= seconds <= 0.01 for seconds in waited)
+    got = Samples(3)
+    assert sample_for_ever(NvmlReader(nvml), got, got.wait, interval_s=0.01) == 0
+    assert [sample.gpu_count for sample in got.samples] == [2, 2, 2]
+    assert all(0 <= seconds <= 0.01 for seconds in got.waited)
 
 
-def test_pcie_is_measured_between_samples(nvml):
-    """The first round gives every GPU its turn before the second sample."""
-    samples = []
-    sample_for_ever(NvmlReader(nvml), samples.append, lambda _: len(samples) < 2, interval_s=1.0)
-    assert [gpu.pcie_rx_bytes_per_s for gpu in samples[1].gpus] == [1_024_000, 1_024_000]
+def test_what_changes_seldom_is_read_between_samples(nvml):
+    """The second sample has everything, without having waited for it."""
+    got = Samples(2)
+    sample_for_ever(NvmlReader(nvml), got, got.wait, interval_s=1.0)
+    assert [gpu.pcie_rx_bytes_per_s for gpu in got.samples[1].gpus] == [1_024_000, 1_024_000]
+    assert [gpu.missing for gpu in got.samples[1].gpus] == [{}, {}]
+
+
+def test_slow_readings_give_way_to_a_sample_that_is_asked_for(nvml):
+    """A byte that comes in between them is obeyed at once, and what is slow is due again."""
+    got = Samples(2, [Wake.ASKED])
+    sample_for_ever(NvmlReader(nvml), got, got.wait, interval_s=3600.0)
+    assert len(got.samples) == 2
+    assert got.waited == [0.0, 0.0]
+
+
+def test_slow_readings_are_made_even_if_there_is_never_time(nvml):
+    """At an interval shorter than the slowest of them, one comes every few samples."""
+    got = Samples(60)
+    sample_for_ever(NvmlReader(nvml), got, got.wait, interval_s=0.001)
+    measured = [len(sample.gpus[0].missing) for sample in got.samples]
+    assert 0 < measured[-1] < measured[0]
+
+
+def test_a_library_that_became_too_old_asks_for_another_process(nvml, monkeypatch):
+    """After an upgrade of the driver only a new process loads the new library."""
+    nvml.init_code = 18
+    clock = iter(range(0, 1000, 3))
+    monkeypatch.setattr("gputui.sampler.time.time", lambda: float(next(clock)))
+    got = Samples(100)
+    assert sample_for_ever(NvmlReader(nvml), got, got.wait, interval_s=0.001) == ANOTHER_PLEASE
+    assert len(got.samples) == 5
+    assert got.samples[0].error_code == 18
+    assert "library 12.570.124.06" in got.samples[0].error
+
+
+def test_an_xid_that_nvml_tells_comes_as_a_line(nvml):
+    """Most users may not read the kernel log; the code and the address are enough."""
+    got = Samples(3)
+
+    def sample(one):
+        got.samples.append(one)
+        nvml.gpus[1].xids += [79, 45] if len(got.samples) == 2 else []
+
+    got.sample = sample
+    sample_for_ever(NvmlReader(nvml), got, got.wait, interval_s=0.01)
+    assert [(line.source, line.text) for line in got.lines] == [
+        ("nvml", "NVML event: Xid 79 on 0000:11:00"),
+        ("nvml", "NVML event: Xid 45 on 0000:11:00"),
+    ]
 
 
 def test_what_is_being_asked_can_be_read_by_another_process():
@@ -110,15 +173,18 @@ def test_what_is_being_asked_can_be_read_by_another_process():
 
 def test_the_interval_is_kept(nvml):
     """Samples do not drift by what reading takes."""
+    got = Samples(6)
     stamps = []
 
-    def write(_):
+    def sample(one):
+        got.samples.append(one)
         stamps.append(time.monotonic())
         time.sleep(0.02)
 
     def wait(seconds):
         time.sleep(seconds)
-        return len(stamps) < 6
+        return Wake.DUE if len(stamps) < 6 else Wake.END
 
-    sample_for_ever(NvmlReader(nvml), write, wait, interval_s=0.05)
+    got.sample = sample
+    sample_for_ever(NvmlReader(nvml), got, wait, interval_s=0.05)
     assert stamps[-1] - stamps[0] >= 0.24

@@ -39,6 +39,7 @@ class FakeGpu:
     compute: list[tuple[int, int | None]] = field(default_factory=list)
     graphics: list[tuple[int, int | None]] = field(default_factory=list)
     shares: list[tuple[int, int, int]] = field(default_factory=list)
+    xids: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.uuid = self.uuid or f"GPU-{self.index:08x}"
@@ -75,7 +76,28 @@ class FakeNvml:
         "nvmlDeviceGetTotalEnergyConsumption": 123,
         "nvmlDeviceGetPcieThroughput": 1000,
         "nvmlDeviceGetName": "NVIDIA H100 80GB HBM3",
+        "nvmlDeviceGetRemappedRows": (1, 2, 0, 1),
+        "nvmlDeviceGetRowRemapperHistogram": SimpleNamespace(
+            max=640, high=0, partial=0, low=3, none=4
+        ),
+        "nvmlDeviceGetMemoryErrorCounter": 0,
+        "nvmlDeviceGetCurrPcieLinkWidth": 16,
+        "nvmlDeviceGetMaxPcieLinkWidth": 16,
+        "nvmlDeviceGetCurrPcieLinkGeneration": 5,
+        "nvmlDeviceGetMaxPcieLinkGeneration": 5,
+        "nvmlDeviceGetPcieReplayCounter": 7,
+        "nvmlDeviceGetViolationStatus": SimpleNamespace(referenceTime=1, violationTime=9),
+        "nvmlDeviceGetRetiredPages": [],
+        "nvmlDeviceGetRetiredPagesPendingStatus": 0,
+        "nvmlDeviceGetEccMode": [1, 1],
+        "nvmlDeviceGetMigMode": [0, 0],
+        "nvmlDeviceGetPersistenceMode": 1,
+        "nvmlDeviceGetSerial": "1654922003437",
+        "nvmlDeviceGetVbiosVersion": "96.00.74.00.01",
     }
+    FIELDS = {230: 0, 82: 71, 38: 1, 45: 2, 52: 3, 59: 4}  # noqa: RUF012
+    LINKS = 4
+    c_nvmlGpuFabricInfo_v2_t = SimpleNamespace  # noqa: N815
 
     def __init__(self, count: int = 2) -> None:
         self.gpus = [FakeGpu(index) for index in range(count)]
@@ -135,6 +157,52 @@ class FakeNvml:
         if not newer:
             raise NVMLError(6)
         return newer
+
+    def nvmlSystemGetNVMLVersion(self) -> str:
+        return "12.570.124.06"
+
+    def nvmlDeviceGetFieldValues(self, gpu: FakeGpu, numbers: list[int]) -> list[SimpleNamespace]:
+        self._check("nvmlDeviceGetFieldValues", gpu)
+        known = {**self.FIELDS, **gpu.values.get("fields", {})}
+        return [
+            SimpleNamespace(
+                nvmlReturn=0 if number in known else 3,
+                valueType=3,
+                value=SimpleNamespace(ullVal=known.get(number, 0)),
+            )
+            for number in numbers
+        ]
+
+    def nvmlDeviceGetNvLinkState(self, gpu: FakeGpu, link: int) -> int:
+        self._check("nvmlDeviceGetNvLinkState", gpu)
+        if link >= self.LINKS:
+            raise NVMLError(2)
+        return int(link not in gpu.values.get("links down", ()))
+
+    @staticmethod
+    def byref(structure: SimpleNamespace) -> SimpleNamespace:
+        return structure
+
+    def nvmlDeviceGetGpuFabricInfoV(self, gpu: FakeGpu, info: SimpleNamespace) -> None:
+        self._check("nvmlDeviceGetGpuFabricInfoV", gpu)
+        info.status, info.state = 0, 3
+
+    def nvmlEventSetCreate(self) -> object:
+        self._registered = []
+        return self
+
+    def nvmlDeviceRegisterEvents(self, gpu: FakeGpu, types: int, events: object) -> None:
+        self._check("nvmlDeviceRegisterEvents", gpu)
+        self._registered.append(gpu)
+
+    def nvmlEventSetWait(self, events: object, timeout_ms: int) -> SimpleNamespace:
+        for gpu in self._registered:
+            if gpu.xids:
+                return SimpleNamespace(device=gpu, eventType=8, eventData=gpu.xids.pop(0))
+        raise NVMLError(10)
+
+    def nvmlEventSetFree(self, events: object) -> None:
+        self._registered = []
 
     def __getattr__(self, name: str):
         if name not in self.ANSWERS:
