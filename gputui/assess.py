@@ -13,7 +13,8 @@ from gputui.incidents.engine import Engine
 from gputui.incidents.roster import Roster, has_readings
 from gputui.incidents.rules import all_rules
 from gputui.incidents.states import state_of
-from gputui.logs.kernel import KernelEvent
+from gputui.logs.kernel import KERNEL, KernelEvent
+from gputui.logs.twice import Pairs
 from gputui.model import GpuSample, GpuState, GpuStatus, Incident, NodeSample, Snapshot
 from gputui.sources.progress import DRIVER
 
@@ -40,6 +41,7 @@ class Assessor:
         self._shown = frozenset(gpus)
         self._node: NodeSample | None = None
         self._met = False
+        self._pairs = Pairs()
         self._early: deque[KernelEvent] = deque(maxlen=_MOST_EARLY_EVENTS)
         self._since: dict[int, tuple[GpuState, float]] = {}
         self._time_s = 0.0
@@ -99,7 +101,11 @@ class Assessor:
 
     def _hear(self, event: KernelEvent) -> None:
         self._roster.learn(event)
-        self._engine.log(event)
+        told = self._pairs.partner(event)
+        if told is None:
+            self._engine.log(event)
+        elif event.told_by == KERNEL:
+            self._engine.log_again(event, told)
 
     # --- the snapshot ---------------------------------------------------------------------------
 

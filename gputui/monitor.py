@@ -28,6 +28,7 @@ from gputui.assess import Assessor, Silence
 from gputui.errors import SourceError
 from gputui.logs.find import AUTO, ENVIRONMENT, NONE, KernelLog, open_kernel_log
 from gputui.logs.kernel import BOOT, KERNEL, KernelEvent, KernelParser
+from gputui.logs.nvml import NVML, parse_xid_line
 from gputui.model import Incident, LogLine, NodeSample, Snapshot
 from gputui.recording import CaptureWriter, LogRecord, Record, SampleRecord, StartRecord
 from gputui.sources.open import open_source
@@ -262,12 +263,21 @@ class Monitor:
             self._capture(lambda capture: capture.sample(snapshot.sample, snapshot.statuses))
             self._heard = None
             self._tell(snapshot)
-        elif isinstance(record, LogRecord) and record.line.source == KERNEL:
-            self._hear(record.line.text, record.line.time_s, live=True)
+        elif isinstance(record, LogRecord):
+            self._take_line(record.line)
         elif isinstance(record, StartRecord):
             self._host = record.host
             if not self._launched().is_here:
                 self._capture(lambda capture: capture.start(record.host, record.epoch_s))
+
+    def _take_line(self, line: LogLine) -> None:
+        """A line of a log, from the source."""
+        if line.source == KERNEL:
+            self._hear(line.text, line.time_s, live=True)
+        elif line.source == NVML:
+            event = parse_xid_line(line.text, line.time_s)
+            if event is not None:
+                self._heard = self._take_event(event, line)
 
     def _open_log(self) -> None:
         """Open this machine's kernel log, and read it back; a log elsewhere comes by the stream."""
@@ -293,13 +303,15 @@ class Monitor:
         event = self._parser.parse(line, time_s, live=live)
         if event is None or event.time_s < oldest_s:
             return
-        told = LogLine(event.time_s, KERNEL, line)
-        self._capture(lambda capture: capture.log(told, self._host))
-        with self._lock:
-            snapshot = self._assessor.log(event)
+        snapshot = self._take_event(event, LogLine(event.time_s, KERNEL, line))
         if live:
             self._hurry(event)
             self._heard = snapshot
+
+    def _take_event(self, event: KernelEvent, line: LogLine) -> Snapshot | None:
+        self._capture(lambda capture: capture.log(line, self._host))
+        with self._lock:
+            return self._assessor.log(event)
 
     def _hurry(self, event: KernelEvent) -> None:
         """Read the GPUs at once: what the kernel just said should show in their readings."""

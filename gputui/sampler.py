@@ -78,6 +78,7 @@ def sample_for_ever(reader: NvmlReader, out: Out, wait: Wait, *, interval_s: flo
         out.sample(sample)
         for line in reader.read_events(sample.time_s):
             out.log(line)
+            reader.hasten()
         due_s = max(due_s + interval_s, time.monotonic())
         wake = Wake.DUE
         if due_s - time.monotonic() >= _LONGEST_SLOW_S or samples_without >= _MOST_WITHOUT:

@@ -94,6 +94,14 @@ class Engine:
     def log(self, event: KernelEvent) -> None:
         """Look at an event of the kernel log. It may be older than the last sample."""
         self.past.add_event(event)
+        self._look(event, count=1)
+
+    def log_again(self, event: KernelEvent, told: KernelEvent) -> None:
+        """The same as ``told``, in the kernel's own words: better evidence, but not one more."""
+        self.past.add_event(event, instead_of=told)
+        self._look(event, count=0)
+
+    def _look(self, event: KernelEvent, *, count: int) -> None:
         for rule in self._rules:
             if rule.on_log is None:
                 continue
@@ -101,7 +109,7 @@ class Engine:
                 if isinstance(noticed, Over):
                     self._over(rule, noticed, event.time_s)
                 else:
-                    self._happened(rule, noticed, event.time_s)
+                    self._happened(rule, noticed, event.time_s, count)
         self._link()
 
     def pass_time(self, time_s: float) -> None:
@@ -201,12 +209,12 @@ class Engine:
     def _passed(self, span: Span, since_s: float, time_s: float) -> bool:
         return time_s - since_s >= span.in_seconds(self._interval_s) * _TOLERANCE
 
-    def _happened(self, rule: Rule, finding: Finding, time_s: float) -> None:
-        """A finding of the log: it happened once."""
+    def _happened(self, rule: Rule, finding: Finding, time_s: float, count: int) -> None:
+        """A finding of the log: it happened once, or (``count`` 0) is told once more."""
         _, case = self._case(rule, finding, time_s)
         if case.is_open:
             case.last_s = max(case.last_s, time_s)
-            self._update(case, finding.evidence, count=1, at_s=time_s)
+            self._update(case, finding.evidence, count=count, at_s=time_s)
         else:
             case.since_s = case.last_s = time_s
             self._open(case)

@@ -35,9 +35,12 @@ class History:
         while sample.time_s - self.samples[0].time_s > WINDOW_S and len(self.samples) > 2:
             self.samples.popleft()
 
-    def add_event(self, event: KernelEvent) -> None:
-        """Remember an event of the kernel log."""
-        self._events.append(event)
+    def add_event(self, event: KernelEvent, *, instead_of: KernelEvent | None = None) -> None:
+        """Remember an event of the kernel log, in the place of one that told the same."""
+        if instead_of is not None and instead_of in self._events:
+            self._events[self._events.index(instead_of)] = event
+        else:
+            self._events.append(event)
 
     def series(
         self, index: int, read: Callable[[GpuSample], Value | None], *, last_s: float = WINDOW_S
