@@ -17,7 +17,12 @@ KEPT = 120
 
 _LEFT = (0x00, 0x40, 0x44, 0x46, 0x47)
 _RIGHT = (0x00, 0x80, 0xA0, 0xB0, 0xB8)
-_BRAILLE = 0x2800
+_DOTS = {
+    (a, b): chr(0x2800 | left | right) if a or b else " "
+    for a, left in enumerate(_LEFT)
+    for b, right in enumerate(_RIGHT)
+}
+"""The braille cell (Unicode block from U+2800) for two heights; a gap is a plain space."""
 
 
 class History:
@@ -75,14 +80,11 @@ def sparkline(values: Sequence[float | None], width: int, *, braille: bool, leve
     """
     wanted = 2 * width
     recent = [None] * (wanted - len(values)) + list(values[max(len(values) - wanted, 0) :])
-    pairs = zip(recent[::2], recent[1::2], strict=True)
     if braille:
-        return "".join(
-            chr(_BRAILLE | _LEFT[height(a)] | _RIGHT[height(b)]) if (a, b) != (None, None) else " "
-            for a, b in pairs
-        )
+        heights = [height(value) for value in recent]
+        return "".join([_DOTS[pair] for pair in zip(heights[::2], heights[1::2], strict=True)])
     text = ""
-    for pair in pairs:
+    for pair in zip(recent[::2], recent[1::2], strict=True):
         known = [value for value in pair if value is not None]
         if not known:
             text += " "

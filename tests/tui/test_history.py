@@ -10,7 +10,7 @@ BLANK = "⠀"
 
 
 def picture(values: list[float | None], width: int, glyphs: object = UNICODE) -> str:
-    return sparkline(values, width, braille=glyphs.braille, levels=glyphs.levels)  # type: ignore[attr-defined]
+    return sparkline(tuple(values), width, braille=glyphs.braille, levels=glyphs.levels)  # type: ignore[attr-defined]
 
 
 def test_a_constant_full_load_does_not_look_like_no_load() -> None:

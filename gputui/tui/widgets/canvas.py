@@ -15,8 +15,8 @@ from textual.widget import Widget
 from gputui.tui.text import Line, Run, to_ascii, width_of
 from gputui.tui.themes import Look, Theme
 
-_MERGE = 4
-"""Changed spans this close together cost less as one."""
+_WORTH_A_MOVE = 6
+"""To pass over more unchanged cells than this takes fewer bytes than to draw them again."""
 
 
 class Canvas(Widget):
@@ -106,13 +106,10 @@ def changed_spans(old: Line, new: Line) -> list[tuple[int, int]]:
         was = before.get(start)
         if was == run:
             continue
-        end = start + width_of(run.text)
         if was is not None and was.role is run.role:
-            start, end = _narrowed(was.text, run.text, start, end)
-        if spans and start - spans[-1][1] <= _MERGE:
-            spans[-1] = (spans[-1][0], end)
+            spans += _within_run(was.text, run.text, start)
         else:
-            spans.append((start, end))
+            spans.append((start, start + width_of(run.text)))
     return spans
 
 
@@ -126,16 +123,25 @@ def _placed(line: Line) -> list[tuple[int, Run]]:
     return placed
 
 
-def _narrowed(old: str, new: str, start: int, end: int) -> tuple[int, int]:
-    """The span of a run without the cells at both ends that stay as they are.
+def _within_run(old: str, new: str, start: int) -> list[tuple[int, int]]:
+    """The spans that changed within a run that begins at ``start``.
 
-    Only where every character takes one cell: then characters and cells are the same.
+    Characters are compared only where every one takes one cell: then they and cells are the same.
     """
-    if not len(old) == len(new) == width_of(old) == width_of(new):
-        return start, end
-    first, last = 0, len(new)
-    while first < last and old[first] == new[first]:
-        first += 1
-    while last > first and old[last - 1] == new[last - 1]:
-        last -= 1
-    return start + first, end - (len(new) - last)
+    width = width_of(new)
+    if not len(old) == len(new) == width_of(old) == width:
+        return [(start, start + width)]
+    spans: list[tuple[int, int]] = []
+    first = last = -1
+    for at, (was, now) in enumerate(zip(old, new, strict=True)):
+        if was == now:
+            continue
+        if first < 0:
+            first = at
+        elif at - last > _WORTH_A_MOVE:
+            spans.append((start + first, start + last + 1))
+            first = at
+        last = at
+    if first >= 0:
+        spans.append((start + first, start + last + 1))
+    return spans
