@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from gputui.model import ProcessSample
@@ -15,6 +15,8 @@ _PID_MAX = 1 << 22
 
 _NO_U64 = 0xFFFF_FFFF_FFFF_FFFF
 _KEPT_S = 5.0
+_AHEAD_S = 10.0
+_US = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +31,8 @@ class GpuProcesses:
     """Lists the processes of one GPU.
 
     The driver samples a process's utilization a few times a second and gives out what is newer than
-    a stamp. When nothing new came, the last sample stands for five seconds.
+    a stamp (microseconds of Unix time). When nothing new came, the last sample stands for five
+    seconds, and none older than that is taken.
     """
 
     def __init__(self, nvml: Nvml, index: int) -> None:
@@ -68,19 +71,20 @@ class GpuProcesses:
         return []
 
     def _sample(self, handle: Handle, time_s: float) -> None:
+        since_us = max(self._newest_us, int((time_s - _KEPT_S) * _US), 0)
+        latest_us = int((time_s + _AHEAD_S) * _US)
         try:
-            samples = self._nvml.nvmlDeviceGetProcessUtilization(handle, self._newest_us)
+            samples = self._nvml.nvmlDeviceGetProcessUtilization(handle, since_us)
         except self._nvml.NVMLError:
             samples = []  # nothing newer, or not supported (in MIG mode, say)
         newest: dict[int, int] = {}
-        for sample in samples:
+        for sample in _plausible(samples, latest_us):
             stamp_us = int(sample.timeStamp)
-            # Drivers leave records of zeros, and of garbage, at the end of the buffer.
-            if sample.smUtil > 100 or stamp_us <= newest.get(sample.pid, self._newest_us):
-                continue
-            newest[sample.pid] = stamp_us
-            self._shares[sample.pid] = _Share(int(sample.smUtil), time_s)
-        self._newest_us = max(newest.values(), default=self._newest_us)
+            if stamp_us > newest.get(sample.pid, since_us):
+                newest[sample.pid] = stamp_us
+                self._shares[sample.pid] = _Share(int(sample.smUtil), time_s)
+        if newest:
+            self._newest_us = min(max(newest.values()), latest_us)
         self._shares = {
             pid: share for pid, share in self._shares.items() if time_s - share.seen_s <= _KEPT_S
         }
@@ -89,7 +93,13 @@ class GpuProcesses:
         share = self._shares.get(process.pid)
         if share is None:
             return process
-        return ProcessSample(
-            process.pid, process.gpu, process.kind,
-            memory_bytes=process.memory_bytes, sm_percent=share.sm_percent,
-        )  # fmt: skip
+        return replace(process, sm_percent=share.sm_percent)
+
+
+def _plausible(samples: list[Any], latest_us: int) -> list[Any]:
+    """Without the records of zeros, and of garbage, that drivers leave at the end of the buffer.
+
+    A stamp that lies ahead is garbage too, unless all do: then the driver's clock is another.
+    """
+    possible = [sample for sample in samples if sample.smUtil <= 100]
+    return [sample for sample in possible if sample.timeStamp <= latest_us] or possible

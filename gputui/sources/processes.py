@@ -1,99 +1,201 @@
 """The processes on the GPUs: who they are, from /proc.
 
-A process id that NVML reports belongs to the host's namespace. In a container it may name nobody,
-so a process that is not in this /proc is labelled instead of being given another's name. One that
-ends between two calls is normal.
+A process that ends between two calls is normal. One that the driver lists and this /proc does not
+have, or has under another identity, is labelled instead of being given another's name.
 """
 
 from __future__ import annotations
 
 import os
-import pwd
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from gputui.model import ProcessSample
+from gputui.sources.files import read
+from gputui.sources.jobs import Job, job_of
+from gputui.sources.namespace import HOST_PID, PidNamespace
+from gputui.sources.proc_stat import ProcStat, read_stat
+from gputui.sources.users import Users
 from gputui.text import decoded
 
-ELSEWHERE = "[not in this /proc: a process of the host or of another container]"
+HAS_ENDED = "it has ended"
+REUSED = "it has ended, and its PID is another's now"
+NOT_LOOKED_AT = "not looked at yet"
 ENDED = "[ended]"
 
 _COMMAND_BYTES = 1024
+_ENVIRONMENT_BYTES = 1 << 20
 _REFRESH_S = 10.0
-_SLURM_JOB = b"SLURM_JOB_ID="
-_TICKS_PER_S = os.sysconf("SC_CLK_TCK")
-_PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
+_LOOK_EVERY_S = 0.9
+"""A little less than a second, so that a look a second is not one every two."""
+
+_MOST_AT_ONCE = 256
+_START_TOLERANCE_S = 0.1
 
 
 @dataclass(frozen=True, slots=True)
 class HostProcess:
-    """What the host knows of a process. ``cpu_percent`` is of one core, since the last look."""
+    """What the host knows of a process. ``cpu_percent`` is of one core, since the last look.
+
+    ``start_ticks`` and ``unreachable`` are those of :class:`gputui.model.ProcessSample`.
+    """
 
     user: str | None = None
     command: str | None = None
     job: str | None = None
+    job_kind: str | None = None
     running_s: float | None = None
     host_memory_bytes: int | None = None
     cpu_percent: float | None = None
+    start_ticks: int | None = None
+    unreachable: str | None = None
+
+    def joined(self, process: ProcessSample) -> ProcessSample:
+        """What NVML told of a process, with what the host knows of it."""
+        return replace(
+            process,
+            user=self.user,
+            command=self.command,
+            job=self.job,
+            job_kind=self.job_kind,
+            running_s=self.running_s,
+            host_memory_bytes=self.host_memory_bytes,
+            cpu_percent=self.cpu_percent,
+            start_ticks=self.start_ticks,
+            unreachable=self.unreachable,
+        )
 
 
 @dataclass(slots=True)
 class _Known:
-    """What is kept of a process between looks. ``start_ticks`` tells it from a later namesake."""
+    """What is kept of a PID for as long as the driver lists it. Times are in seconds since boot.
 
-    start_ticks: int
+    ``start_ticks`` is None for one that was not in /proc. ``is_reused``: the process of that number
+    is not the one that the driver lists.
+    """
+
+    start_ticks: int | None
+    doubt: str | None = None
     user: str | None = None
     command: str | None = None
-    job: str | None = None
-    refreshed_s: float = field(default=float("-inf"))
-    cpu_s: float = 0.0
-    looked_s: float = 0.0
+    job: Job | None = None
+    has_ended: bool = False
+    is_reused: bool = False
+    refreshed_s: float = float("-inf")
+    cpu_s: float | None = None
+    looked_s: float = float("-inf")
+    shown: HostProcess = HostProcess(unreachable=NOT_LOOKED_AT)
+
+    def gives_way_to(self, stat: ProcStat) -> bool:
+        """Whether a process is to be believed to be what the driver means by the number now.
+
+        It is when it took the number within one look, which is a restart, or when it began before
+        it was missed. One that began while the driver already listed the number for somebody who
+        has ended, or who never was here, is another.
+        """
+        if self.is_reused:
+            return False
+        if self.start_ticks is None:
+            return stat.started_s <= self.looked_s - _START_TOLERANCE_S
+        return stat.start_ticks != self.start_ticks and not self.has_ended
+
+    def take_note(self, stat: ProcStat | None) -> None:
+        """Keep what one look says of its life."""
+        if stat is not None and stat.start_ticks == self.start_ticks:
+            self.has_ended = stat.has_ended
+        elif stat is not None:
+            self.is_reused = True
+        elif self.start_ticks is not None:
+            self.has_ended = True
 
 
 class ProcessTable:
-    """Looks processes up, and remembers what cannot change."""
+    """Looks processes up, at most once a second each, and remembers what cannot change."""
 
-    def __init__(self, proc: Path = Path("/proc")) -> None:
+    def __init__(self, proc: Path = Path("/proc"), dev: Path = Path("/dev")) -> None:
         self._proc = os.fspath(proc)
+        self._namespace = PidNamespace(self._proc, os.fspath(dev))
         self._known: dict[int, _Known] = {}
-        self._users: dict[int, str] = {}
+        self._users = Users()
+        self._host = os.uname().nodename
 
     def look(self, pids: Iterable[int]) -> dict[int, HostProcess]:
-        """Return what /proc says of each; processes not asked for are forgotten."""
-        wanted = set(pids)
-        self._known = {pid: known for pid, known in self._known.items() if pid in wanted}
-        return {pid: self._look(pid) for pid in wanted}
+        """Return what /proc says of each; processes not asked for are forgotten.
 
-    def _look(self, pid: int) -> HostProcess:
+        Of very many, those that were looked at longest ago have their turn.
+        """
+        wanted = set(pids)
         now_s = time.clock_gettime(time.CLOCK_BOOTTIME)
-        stat = self._read(pid, "stat", 4096)
-        if stat is None:
-            ended = self._known.get(pid)
-            if ended is None:
-                return HostProcess(command=ELSEWHERE)
-            return HostProcess(user=ended.user, command=ended.command or ENDED, job=ended.job)
-        name, _, rest = stat.partition(b"(")[2].rpartition(b")")
-        # proc_pid_stat(5), counted from the field after the name, which is the third.
-        numbers = rest.split()
-        cpu_s = (int(numbers[11]) + int(numbers[12])) / _TICKS_PER_S
-        start_ticks = int(numbers[19])
+        self._known = {pid: known for pid, known in self._known.items() if pid in wanted}
+        due = [pid for pid in wanted if self._is_due(pid, now_s)]
+        if len(due) > _MOST_AT_ONCE:
+            due.sort(key=self._looked_s)
+        for pid in due[:_MOST_AT_ONCE]:
+            self._look(pid, now_s)
+        nothing = HostProcess(unreachable=NOT_LOOKED_AT)
+        return {pid: self._known[pid].shown if pid in self._known else nothing for pid in wanted}
+
+    def _is_due(self, pid: int, now_s: float) -> bool:
+        """The second look comes as soon as it can: it is the first to know a share of the CPU."""
         known = self._known.get(pid)
-        if known is None or known.start_ticks != start_ticks:
-            known = self._known[pid] = _Known(start_ticks)
-        if now_s - known.refreshed_s >= _REFRESH_S and self._refresh(pid, known, name):
+        if known is None or known.shown.cpu_percent is None:
+            return True
+        return now_s - known.looked_s >= _LOOK_EVERY_S
+
+    def _looked_s(self, pid: int) -> float:
+        known = self._known.get(pid)
+        return float("-inf") if known is None else known.looked_s
+
+    def _look(self, pid: int, now_s: float) -> None:
+        stat = read_stat(self._proc, pid)
+        known = self._known.get(pid)
+        if stat is not None and (known is None or known.gives_way_to(stat)):
+            known = _Known(stat.start_ticks, doubt=self._namespace.doubt(pid))
+        elif known is None:
+            known = _Known(start_ticks=None)
+        known.take_note(stat)
+        if stat is None or known.is_reused:
+            known.shown = self._without_process(known)
+        else:
+            known.shown = self._with_process(pid, known, stat, now_s)
+        known.looked_s = now_s
+        self._known[pid] = known
+
+    def _without_process(self, known: _Known) -> HostProcess:
+        """Someone of whom only the driver knows, or who has ended but still holds memory."""
+        if known.start_ticks is None:
+            first = self._namespace.is_first and known.is_reused
+            return _somebody(REUSED if first else self._namespace.absent)
+        return HostProcess(
+            user=known.user,
+            command=known.command or ENDED,
+            job=known.job.id if known.job else None,
+            job_kind=known.job.kind if known.job else None,
+            unreachable=REUSED if known.is_reused else HAS_ENDED,
+        )
+
+    def _with_process(self, pid: int, known: _Known, stat: ProcStat, now_s: float) -> HostProcess:
+        if known.doubt == HOST_PID:
+            return _somebody(HOST_PID)
+        if now_s - known.refreshed_s >= _REFRESH_S and self._refresh(pid, known, stat.name):
             known.refreshed_s = now_s
         cpu_percent = None
-        if known.looked_s and now_s > known.looked_s:
-            cpu_percent = round(100 * max(cpu_s - known.cpu_s, 0) / (now_s - known.looked_s), 1)
-        known.cpu_s, known.looked_s = cpu_s, now_s
+        if known.cpu_s is not None and now_s > known.looked_s:
+            used_s = max(stat.cpu_s - known.cpu_s, 0.0)
+            cpu_percent = round(100 * used_s / (now_s - known.looked_s), 1)
+        known.cpu_s = stat.cpu_s
         return HostProcess(
             user=known.user,
             command=known.command,
-            job=known.job,
-            running_s=round(max(now_s - start_ticks / _TICKS_PER_S, 0.0), 2),
-            host_memory_bytes=int(numbers[21]) * _PAGE_BYTES,
+            job=known.job.id if known.job else None,
+            job_kind=known.job.kind if known.job else None,
+            running_s=round(max(now_s - stat.started_s, 0.0), 2),
+            host_memory_bytes=stat.resident_bytes,
             cpu_percent=cpu_percent,
+            start_ticks=stat.start_ticks,
+            unreachable=HAS_ENDED if stat.has_ended else known.doubt,
         )
 
     def _refresh(self, pid: int, known: _Known, name: bytes) -> bool:
@@ -103,7 +205,11 @@ class ProcessTable:
         if known.user is None:
             known.user = self._user(pid)
         if known.job is None:
-            known.job = self._job(pid)
+            known.job = job_of(
+                self._read(pid, "cgroup", _ENVIRONMENT_BYTES),
+                self._read(pid, "environ", _ENVIRONMENT_BYTES),
+                self._host,
+            )
         return bool(arguments)
 
     def _user(self, pid: int) -> str | None:
@@ -111,29 +217,15 @@ class ProcessTable:
             uid = os.stat(f"{self._proc}/{pid}").st_uid  # noqa: PTH116 (hot path)
         except OSError:
             return None
-        if uid not in self._users:
-            try:
-                self._users[uid] = pwd.getpwuid(uid).pw_name
-            except KeyError:
-                self._users[uid] = str(uid)
-        return self._users[uid]
+        return self._users.name(uid)
 
-    def _job(self, pid: int) -> str | None:
-        """The Slurm job's id, where this user may read the process's environment."""
-        environment = self._read(pid, "environ", 1 << 20) or b""
-        for entry in environment.split(b"\0"):
-            if entry.startswith(_SLURM_JOB):
-                return decoded(entry[len(_SLURM_JOB) :]) or None
-        return None
+    def _read(self, pid: int, name: str, limit: int) -> bytes:
+        """A file of a process; nothing where it is not there, or not for this user to read."""
+        try:
+            return read(f"{self._proc}/{pid}/{name}", limit)
+        except OSError:
+            return b""
 
-    def _read(self, pid: int, name: str, limit: int) -> bytes | None:
-        try:
-            descriptor = os.open(f"{self._proc}/{pid}/{name}", os.O_RDONLY | os.O_CLOEXEC)
-        except OSError:
-            return None
-        try:
-            return os.read(descriptor, limit)
-        except OSError:
-            return None
-        finally:
-            os.close(descriptor)
+
+def _somebody(reason: str) -> HostProcess:
+    return HostProcess(command=f"[{reason}]", unreachable=reason)

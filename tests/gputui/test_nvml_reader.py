@@ -226,7 +226,10 @@ def test_processes_of_both_kinds_are_merged_with_their_share(nvml):
     gpu = nvml.gpus[1]
     gpu.compute = [(4001, 5 << 30), (4002, 2**64 - 1)]
     gpu.graphics = [(4001, 5 << 30), (4003, None), (0, 1), (2**31, 1)]
-    gpu.shares = [(4001, 100, 55), (4001, 90, 10), (4002, 100, 101), (9, 100, 7)]
+    now_us = 1000 * 1_000_000
+    gpu.shares = [
+        (4001, now_us, 55), (4001, now_us - 10, 10), (4002, now_us, 101), (9, now_us, 7),
+    ]  # fmt: skip
     rows = {row.pid: row for row in read(nvml).processes}
     assert sorted(rows) == [4001, 4002, 4003]
     assert (rows[4001].kind, rows[4001].memory_bytes, rows[4001].sm_percent, rows[4001].gpu) == (
