@@ -17,7 +17,7 @@ from gputui.sources.driver_trouble import VERSION_MISMATCH, explain, no_gpus
 from gputui.sources.gpu_processes import GpuProcesses
 from gputui.sources.gpu_reader import GpuReader
 from gputui.sources.nvml_events import XidEvents
-from gputui.sources.processes import HostProcess, ProcessTable
+from gputui.sources.processes import ProcessTable
 from gputui.sources.progress import DRIVER
 from gputui.sources.readings import Nvml
 from gputui.sources.reasons import UNKNOWN
@@ -223,24 +223,8 @@ class NvmlReader:
 
     def _named(self, processes: list[ProcessSample]) -> tuple[ProcessSample, ...]:
         known = self._table.look(process.pid for process in processes)
-        return tuple(_join(process, known[process.pid]) for process in processes)
+        return tuple(known[process.pid].joined(process) for process in processes)
 
 
 def _is_dead(sample: NodeSample) -> bool:
     return bool(sample.gpus) and all(gpu.return_code == UNKNOWN for gpu in sample.gpus)
-
-
-def _join(process: ProcessSample, host: HostProcess) -> ProcessSample:
-    return ProcessSample(
-        pid=process.pid,
-        gpu=process.gpu,
-        kind=process.kind,
-        memory_bytes=process.memory_bytes,
-        sm_percent=process.sm_percent,
-        user=host.user,
-        command=host.command,
-        job=host.job,
-        running_s=host.running_s,
-        host_memory_bytes=host.host_memory_bytes,
-        cpu_percent=host.cpu_percent,
-    )

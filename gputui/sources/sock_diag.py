@@ -13,7 +13,6 @@ import socket
 import struct
 from collections.abc import Container, Iterator
 from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv6Address, ip_address
 
 _NETLINK_SOCK_DIAG = 4
 _SOCK_DIAG_BY_FAMILY = 20
@@ -40,6 +39,11 @@ _ATTRIBUTES_AT = _HEADER.size + 72
 _RTT_AT, _RETRANSMITS_AT, _INFO_BYTES = 68, 100, 104
 _COUNT = struct.Struct("=I")
 
+_LOOPBACK_4 = 127
+_LOOPBACK_6 = bytes(15) + b"\x01"
+_MAPPED = bytes(10) + b"\xff\xff"
+"""What an address of IPv4 begins with where an IPv6 socket speaks to it."""
+
 _BUFFER_BYTES = 1 << 17
 _TIMEOUT_S = 0.2
 _MOST_CONNECTIONS = 50_000
@@ -47,11 +51,14 @@ _MOST_CONNECTIONS = 50_000
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """One established connection. ``retransmits`` counts segments since it was made."""
+    """One established connection. Addresses are of 4 or 16 bytes, in the order of the network.
+
+    ``retransmits`` counts segments since it was made.
+    """
 
     inode: int
-    source: IPv4Address | IPv6Address
-    target: IPv4Address | IPv6Address
+    source: bytes
+    target: bytes
     target_port: int
     rtt_us: int
     retransmits: int
@@ -59,13 +66,17 @@ class Connection:
     @property
     def stays_here(self) -> bool:
         """Whether both of its ends are on this machine."""
-        return self.target.is_loopback or self.source == self.target
+        is_loopback = self.target == _LOOPBACK_6 or (
+            len(self.target) == 4 and self.target[0] == _LOOPBACK_4
+        )
+        return is_loopback or self.source == self.target
 
     @property
     def peer(self) -> str:
         """The other end, as people write it."""
-        target = f"[{self.target}]" if self.target.version == 6 else str(self.target)
-        return f"{target}:{self.target_port}"
+        if len(self.target) == 4:
+            return f"{socket.inet_ntop(socket.AF_INET, self.target)}:{self.target_port}"
+        return f"[{socket.inet_ntop(socket.AF_INET6, self.target)}]:{self.target_port}"
 
 
 def connections(inodes: Container[int]) -> Iterator[Connection]:
@@ -123,8 +134,8 @@ def _connection(data: bytes, at: int, end: int, inode: int) -> Connection | None
     _, port = _PORTS.unpack_from(data, at + _PORTS_AT)
     return Connection(
         inode=inode,
-        source=_plain(data[at + _SOURCE_AT : at + _SOURCE_AT + size]),
-        target=_plain(data[at + _TARGET_AT : at + _TARGET_AT + size]),
+        source=data[at + _SOURCE_AT : at + _SOURCE_AT + size].removeprefix(_MAPPED),
+        target=data[at + _TARGET_AT : at + _TARGET_AT + size].removeprefix(_MAPPED),
         target_port=port,
         rtt_us=_COUNT.unpack_from(data, info + _RTT_AT)[0],
         retransmits=_COUNT.unpack_from(data, info + _RETRANSMITS_AT)[0],
@@ -141,11 +152,3 @@ def _info(data: bytes, at: int, end: int) -> int | None:
             return None
         at += size + -size % 4
     return None
-
-
-def _plain(packed: bytes) -> IPv4Address | IPv6Address:
-    """An address; one of IPv4 that an IPv6 socket speaks to is what it is."""
-    address = ip_address(packed)
-    if isinstance(address, IPv6Address) and address.ipv4_mapped is not None:
-        return address.ipv4_mapped
-    return address

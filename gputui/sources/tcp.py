@@ -12,11 +12,13 @@ import time
 from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import median_low
+from typing import TYPE_CHECKING
 
 from gputui.model import TcpSample
 from gputui.sources.files import why
-from gputui.sources.sock_diag import Connection, connections
+
+if TYPE_CHECKING:
+    from gputui.sources.sock_diag import Connection
 
 OTHER_NETWORK = "another network namespace"
 
@@ -30,7 +32,14 @@ _MOST_FILES = 4096
 _SOCKET = "socket:["
 _RTT_FIELDS = ("rtt_median_us", "rtt_worst_us", "worst_peer")
 
-Ask = Callable[[Container[int]], Iterable[Connection]]
+Ask = Callable[[Container[int]], "Iterable[Connection]"]
+
+
+def _ask_kernel(inodes: Container[int]) -> Iterable[Connection]:
+    # Most nodes' processes have no connections: what speaks to the kernel is not loaded for them.
+    from gputui.sources.sock_diag import connections
+
+    return connections(inodes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +58,7 @@ class TcpReader:
     """
 
     def __init__(
-        self, root: Path = Path("/"), *, ask: Ask = connections, local: bool = False
+        self, root: Path = Path("/"), *, ask: Ask = _ask_kernel, local: bool = False
     ) -> None:
         self._proc = str(root / "proc")
         self._ask = ask
@@ -140,7 +149,7 @@ class TcpReader:
         return TcpSample(
             time_s,
             connections=len(held),
-            rtt_median_us=median_low(one.rtt_us for one in held),
+            rtt_median_us=sorted(one.rtt_us for one in held)[(len(held) - 1) // 2],
             rtt_worst_us=worst.rtt_us,
             worst_peer=worst.peer,
             retransmits=retransmits,
