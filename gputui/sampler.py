@@ -21,13 +21,14 @@ from collections.abc import Callable
 from enum import Enum
 from typing import Protocol
 
+from gputui.exit_codes import ANOTHER_PLEASE
 from gputui.model import LogLine, NodeSample
 from gputui.recording import CaptureWriter
+from gputui.sources.files import system_root
 from gputui.sources.nvml import NvmlReader
+from gputui.sources.processes import ProcessTable
 from gputui.sources.progress import Progress
-
-ANOTHER_PLEASE = 75
-"""Exit status: all is well, but another process has to take over (EX_TEMPFAIL, sysexits.h)."""
+from gputui.sources.surroundings import Surrounded, Surroundings
 
 _SLOW_SHARE = 0.5
 """The part of an interval that slow readings may fill."""
@@ -126,8 +127,9 @@ def main(arguments: list[str] | None = None) -> int:
         reader = _reader(options)
     except ImportError as error:
         return _cannot_start(capture, error)
+    out = Surrounded(capture, Surroundings(system_root()))
     try:
-        return sample_for_ever(reader, capture, _wait_for_input, interval_s=options.interval)
+        return sample_for_ever(reader, out, _wait_for_input, interval_s=options.interval)
     except BrokenPipeError:
         # Nobody reads any more; keep the interpreter from flushing into the void at its end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
@@ -139,9 +141,12 @@ def _reader(options: argparse.Namespace) -> NvmlReader:
     import pynvml
 
     skip = frozenset(options.skip)
+    root = system_root()
+    processes = ProcessTable(root / "proc", root / "dev")
     if options.progress is None:
-        return NvmlReader(pynvml, skip=skip)
-    return NvmlReader(pynvml, skip=skip, asking=Progress(options.progress).note)
+        return NvmlReader(pynvml, processes=processes, skip=skip)
+    asking = Progress(options.progress).note
+    return NvmlReader(pynvml, processes=processes, skip=skip, asking=asking)
 
 
 def _cannot_start(capture: CaptureWriter, error: ImportError) -> int:

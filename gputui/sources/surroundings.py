@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -11,6 +11,8 @@ from gputui.model import HostSample, LinkSample, LogLine, NodeSample
 from gputui.sources.host import HostReader
 from gputui.sources.network import LinkReader
 from gputui.sources.tcp import TcpReader
+
+_ALL = (*(one.name for one in fields(HostSample) if one.name != "missing"), "links")
 
 _LEAST_S = 0.4
 """However short the interval, the surroundings are read no more often."""
@@ -36,7 +38,8 @@ class Surroundings:
             tcp = self._tcp.read((one.pid for one in sample.processes), now_s, sample.time_s)
         except Exception as error:
             # Whatever went wrong here, the GPUs' readings are worth more.
-            failed = HostSample(missing={"links": f"{type(error).__name__}: {error}"})
+            why = f"{type(error).__name__}: {error}"
+            failed = HostSample(missing=dict.fromkeys(_ALL, why))
             return replace(sample, host_readings=failed)
         host, links = self._last
         return replace(sample, host_readings=host, links=links, tcp=tcp)

@@ -57,4 +57,4 @@ def test_a_mistake_in_reading_them_costs_no_reading_of_the_gpus(monkeypatch):
     monkeypatch.setattr(HostReader, "read", fail)
     joined = Surroundings().joined(NodeSample("n0", 1.0, gpu_count=8))
     assert joined.gpu_count == 8
-    assert joined.host_readings.missing == {"links": "TypeError: a mistake"}
+    assert joined.host_readings.missing["load_1m"] == "TypeError: a mistake"
