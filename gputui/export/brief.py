@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gputui.age import age
+from gputui.export import around
 from gputui.export.words import gib, watts
 from gputui.model import Severity, Snapshot
 
@@ -32,4 +33,5 @@ def _load(snapshot: Snapshot) -> str:
     total = sum(gpu.memory_total_bytes or 0 for gpu in gpus)
     power = sum(gpu.power_mw or 0 for gpu in gpus)
     mean = f"{sum(busy) / len(busy):.0f}%" if busy else "?"
-    return f"{len(gpus)} GPUs  {mean}  {gib(used)}/{gib(total)} GiB  {watts(power)} W"
+    load = f"{len(gpus)} GPUs  {mean}  {gib(used)}/{gib(total)} GiB  {watts(power)} W"
+    return "  ".join(part for part in (load, around.short(snapshot.sample)) if part)

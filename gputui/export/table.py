@@ -3,23 +3,39 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from gputui.age import age
+from gputui.export import around
 from gputui.export.words import gib, or_dash, watts
-from gputui.model import GpuSample, GpuState, Incident, NodeSample, Snapshot
+from gputui.model import GpuSample, GpuState, Incident, NodeSample, ProcessSample, Snapshot
 from gputui.recording import state_s
 
 _MOST_PROCESSES = 30
 _COMMAND_WIDTH = 60
 
+_COLUMNS: tuple[tuple[str, Callable[[ProcessSample], str], bool], ...] = (
+    ("PID", lambda one: str(one.pid), True),
+    ("USER", lambda one: or_dash(one.user), False),
+    ("GPU", lambda one: str(one.gpu), True),
+    ("JOB", lambda one: or_dash(one.job), False),
+    ("SM", lambda one: or_dash(one.sm_percent, "%"), True),
+    ("MEMORY GiB", lambda one: gib(one.memory_bytes), True),
+    ("CPU", lambda one: "-" if one.cpu_percent is None else f"{one.cpu_percent:.0f}%", True),
+    ("HOST GiB", lambda one: gib(one.host_memory_bytes), True),
+    ("TIME", lambda one: "-" if one.running_s is None else age(one.running_s), True),
+    ("COMMAND", lambda one: (one.command or "-")[:_COMMAND_WIDTH], False),
+)
+"""Of the processes: title, cell, and whether it stands at the right. Jobs only where there are."""
+
 
 def write(snapshot: Snapshot) -> str:
-    """GPUs with their states, then incidents, then processes."""
+    """GPUs with their states, then incidents, the machine around them, and processes."""
     sample = snapshot.sample
     parts = [_title(sample), _gpus(snapshot)]
     if snapshot.incidents:
         parts.append(_incidents(snapshot))
+    parts += around.lines(sample)
     if sample.processes:
         parts.append(_processes(sample))
     parts += [f"note: {notice}" for notice in snapshot.notices]
@@ -93,20 +109,15 @@ def incident_line(incident: Incident, time_s: float) -> str:
 
 
 def _processes(sample: NodeSample) -> str:
-    rows: list[tuple[str, ...]] = [("PID", "USER", "GPU", "SM", "MEMORY GiB", "COMMAND")]
     ordered = sorted(sample.processes, key=lambda one: (-(one.memory_bytes or 0), one.pid))
-    for one in ordered[:_MOST_PROCESSES]:
-        rows.append(
-            (
-                str(one.pid),
-                or_dash(one.user),
-                str(one.gpu),
-                or_dash(one.sm_percent, "%"),
-                gib(one.memory_bytes),
-                (one.command or "-")[:_COMMAND_WIDTH],
-            )
-        )
-    lines = ["PROCESSES", *_aligned(rows, right={0, 2, 3, 4})]
+    shown = ordered[:_MOST_PROCESSES]
+    columns = [column for column in _COLUMNS if column[0] != "JOB" or any(p.job for p in shown)]
+    rows = [
+        tuple(title for title, _, _ in columns),
+        *(tuple(cell(one) for _, cell, _ in columns) for one in shown),
+    ]
+    numeric = [position for position, (_, _, at_right) in enumerate(columns) if at_right]
+    lines = ["PROCESSES", *_aligned(rows, right=numeric)]
     more = len(ordered) - _MOST_PROCESSES
     return "\n".join([*lines, f"... and {more} more"] if more > 0 else lines)
 

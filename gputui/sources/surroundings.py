@@ -14,7 +14,7 @@ from gputui.sources.tcp import TcpReader
 
 _ALL = (*(one.name for one in fields(HostSample) if one.name != "missing"), "links")
 
-_LEAST_S = 0.4
+_LEAST_S = 0.2
 """However short the interval, the surroundings are read no more often."""
 
 

@@ -3,6 +3,8 @@
 import io
 import json
 import os
+import subprocess
+import sys
 
 from gputui.model import LogLine, NodeSample, ProcessSample
 from gputui.recording import CaptureWriter
@@ -30,6 +32,44 @@ def test_a_node_whose_driver_fails_still_has_its_surroundings():
     assert joined.host_readings is not None
     assert joined.host_readings.uptime_s
     assert joined.tcp is None
+
+
+def test_the_command_tells_what_a_root_has(tree, fake_nvml_path):
+    """From the sampler's own process to the JSON: rates too, for two samples are taken."""
+    (tree.root / "told.json").write_text('{"gpus": 2}')
+    port = "sys/class/infiniband/mlx5_0/ports/1"
+    tree.write(
+        {
+            "proc/loadavg": "3.10 2.20 1.30 2/345 6789",
+            f"{port}/state": "4: ACTIVE",
+            f"{port}/link_layer": "InfiniBand",
+            f"{port}/rate": "400 Gb/sec (4X NDR)",
+            f"{port}/counters/port_rcv_data": 5,
+            f"{port}/counters/port_xmit_data": 5,
+            f"{port}/counters/symbol_error": 7,
+        }
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "gputui", "--json"],
+        env={
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join((str(fake_nvml_path), *sys.path)),
+            "FAKE_NVML": str(tree.root / "told.json"),
+            "GPUTUI_KERNEL_LOG": "none",
+            "GPUTUI_ROOT": str(tree.root),
+        },
+        cwd=tree.root,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=60,
+        check=True,
+    )
+    shown = json.loads(done.stdout)
+    (link,) = shown["links"]
+    assert (link["name"], link["state"], link["lanes"]) == ("mlx5_0/1", "active", "4X NDR")
+    assert (link["rx_bytes_per_s"], link["counters"]) == (0, {"symbol_error": 7})
+    assert shown["host_readings"]["load_1m"] == 3.1
+    assert shown["host_readings"]["missing"]["uptime_s"] == "not there"
 
 
 def test_a_short_interval_does_not_read_them_more_often():
