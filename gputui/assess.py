@@ -7,29 +7,21 @@ the same snapshots. :mod:`gputui.monitor` brings it the world.
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from gputui.incidents.engine import Engine
 from gputui.incidents.roster import Roster, has_readings
 from gputui.incidents.rules import all_rules
-from gputui.incidents.states import state_of
+from gputui.incidents.states import DOES_NOT_RETURN, state_of
 from gputui.logs.kernel import KERNEL, KernelEvent
 from gputui.logs.twice import Pairs
 from gputui.model import GpuSample, GpuState, GpuStatus, Incident, NodeSample, Snapshot
-from gputui.sources.progress import DRIVER
+from gputui.silence import Silence
 
 _MOST_EARLY_EVENTS = 1000
 
-
-@dataclass(frozen=True, slots=True)
-class Silence:
-    """No sample has come for ``waited_s``; ``asked`` is who was being asked, where that is known.
-
-    It is a GPU's index, ``DRIVER`` for a call that concerns all, or None.
-    """
-
-    waited_s: float
-    asked: int | None = None
+_TELLS_SINCE = {GpuState.LOST: "GpuLost", GpuState.HUNG: "GpuHung"}
+"""States that began when an incident did, which may be before they were noticed."""
 
 
 class Assessor:
@@ -74,10 +66,11 @@ class Assessor:
 
     def silent(self, time_s: float, silence: Silence, host: str = "") -> Snapshot:
         """No sample came for so long that it has to be said."""
-        self._engine.pass_time(time_s)
         if self._node is None:
-            nothing = NodeSample(host=host, time_s=time_s, error=_waiting(silence))
+            self._engine.pass_time(time_s)
+            nothing = NodeSample(host=host, time_s=time_s, error=silence.text)
             return self._snapshot(nothing, time_s, silence)
+        self._engine.silent(time_s, silence, self._node)
         return self._snapshot(self._node, time_s, silence)
 
     def refreshed(self) -> Snapshot | None:
@@ -127,6 +120,7 @@ class Assessor:
             statuses=tuple(statuses),
             incidents=incidents,
             notices=self._out_of_range(node),
+            silent_s=silence.waited_s if silence else 0.0,
         )
 
     def _is_shown(self, index: int | None) -> bool:
@@ -153,10 +147,10 @@ class Assessor:
         state, reason = state_of(gpu, incidents)
         if silence is not None:
             age_s = silence.waited_s
-            if silence.asked == gpu.index:
-                state, reason = _worse(state, reason, GpuState.HUNG, "a call to it does not return")
+            if silence.gpu == gpu.index:
+                state, reason = _worse(state, reason, GpuState.HUNG, DOES_NOT_RETURN)
             else:
-                state, reason = _worse(state, reason, GpuState.STALE, _waiting(silence))
+                state, reason = _worse(state, reason, GpuState.STALE, silence.text)
         elif node.error is not None:
             state, reason = _worse(state, reason, GpuState.STALE, node.error.split(". ")[0])
         if node.error is not None or not has_readings(gpu):
@@ -174,10 +168,10 @@ class Assessor:
         if before is None or before[0] is not state:
             self._since[gpu.index] = (state, time_s)
         since_s = self._since[gpu.index][1]
-        if state is GpuState.LOST:
-            for incident in incidents:
-                if incident.kind == "GpuLost" and incident.gpu == gpu.index:
-                    since_s = min(since_s, incident.opened_s)
+        kind = _TELLS_SINCE.get(state)
+        for incident in incidents:
+            if incident.kind == kind and incident.gpu == gpu.index:
+                since_s = min(since_s, incident.opened_s)
         return since_s
 
 
@@ -189,12 +183,3 @@ def _worse(
     if order.index(other) < order.index(state):
         return other, other_reason
     return state, reason
-
-
-def _waiting(silence: Silence) -> str:
-    waited = f"no answer for {silence.waited_s:.0f} s"
-    if silence.asked is None:
-        return waited
-    if silence.asked == DRIVER:
-        return f"the driver does not return from a call ({waited})"
-    return f"a call to GPU {silence.asked} does not return ({waited})"

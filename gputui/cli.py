@@ -16,13 +16,11 @@ from typing import TYPE_CHECKING, NoReturn
 
 from gputui import __version__
 from gputui.errors import SourceError
+from gputui.exit_codes import BAD_USAGE, INTERRUPTED, UNREADABLE
 
 if TYPE_CHECKING:
     from gputui.monitor import Monitor
     from gputui.recording import CaptureWriter
-
-BAD_USAGE = 64
-UNREADABLE = 2
 
 _EXAMPLE = """\
 gputui                        the monitor, on this machine's GPUs
@@ -160,7 +158,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except SourceError as error:
         return _failed(error)
     except KeyboardInterrupt:
-        return 130
+        return INTERRUPTED
     except BrokenPipeError:
         _let_go_of_stdout()
         return 0

@@ -405,10 +405,12 @@ class Snapshot:
     ``statuses`` stands beside ``sample.gpus``, one each, in the same order. A GPU that fell silent
     keeps its last readings in ``sample.gpus``; its status says how old they are. ``incidents`` are
     the open ones, worst first, then newest; children follow their parent. ``notices`` are one-line
-    remarks on the monitor itself (a log that cannot be read, say).
+    remarks on the monitor itself (a log that cannot be read, say). ``silent_s`` is how long no
+    sample has come, zero unless that is longer than it should be.
     """
 
     sample: NodeSample
     statuses: tuple[GpuStatus, ...]
     incidents: tuple[Incident, ...] = ()
     notices: tuple[str, ...] = ()
+    silent_s: float = 0.0

@@ -24,13 +24,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from gputui.assess import Assessor, Silence
+from gputui.assess import Assessor
 from gputui.errors import SourceError
 from gputui.logs.find import AUTO, ENVIRONMENT, NONE, KernelLog, open_kernel_log
 from gputui.logs.kernel import BOOT, KERNEL, KernelEvent, KernelParser
 from gputui.logs.nvml import NVML, parse_xid_line
 from gputui.model import Incident, LogLine, NodeSample, Snapshot
 from gputui.recording import CaptureWriter, LogRecord, Record, SampleRecord, StartRecord
+from gputui.silence import Silence, patience_s
 from gputui.sources.open import open_source
 from gputui.sources.source import Source
 
@@ -40,8 +41,6 @@ _LOG_EVERY_S = 0.25
 """How often a kernel log that is a file is looked at."""
 
 _TICK_S = 1.0
-_PATIENCE_S = 3.0
-_PATIENCE_INTERVALS = 3
 _HURRIES_EVERY_S = 0.5
 _JOIN_S = 0.3
 _AFTER_FAULT_S = 0.1
@@ -209,7 +208,7 @@ class Monitor:
         if source.ended:
             self.ended.set()
         self._tick_if_silent(source)
-        self._wait(source, self._patience_s(source))
+        self._wait(source, self._wait_s(source))
 
     def _wake(self) -> None:
         if self._wake_w >= 0:
@@ -230,8 +229,7 @@ class Monitor:
         """Wait for the source, for being woken, or for the time to pass."""
         poll = select.poll()
         poll.register(self._wake_r, select.POLLIN)
-        descriptor = source.descriptor()
-        if descriptor is not None:
+        for descriptor in source.descriptors():
             poll.register(descriptor, select.POLLIN)
         ready = poll.poll(max(seconds, 0.0) * 1000)
         if any(number == self._wake_r for number, _ in ready):
@@ -241,7 +239,7 @@ class Monitor:
             if snapshot is not None and not self._stopping:
                 self._tell(snapshot)
 
-    def _patience_s(self, source: Source) -> float:
+    def _wait_s(self, source: Source) -> float:
         """How long to sleep if nothing comes."""
         now_s = time.monotonic()
         waits = [self._overdue_s(now_s) or _TICK_S]
@@ -357,15 +355,18 @@ class Monitor:
         if self._overdue_s(now_s) > 0 or now_s - self._ticked_s < _TICK_S:
             return
         self._ticked_s = now_s
-        silence = Silence(now_s - self._sampled_s, source.asked)
+        silence = Silence(now_s - self._sampled_s)
+        hang = source.hang(now_s)
+        if hang is not None:
+            silence = replace(silence, asked=hang.asked, whole_driver=hang.whole_driver)
         with self._lock:
             snapshot = self._assessor.silent(self._now_s(), silence, self._host)
         self._tell(snapshot)
 
     def _overdue_s(self, monotonic_s: float) -> float:
         """In how many seconds the next sample is so late that it has to be said."""
-        patience_s = max(_PATIENCE_S, _PATIENCE_INTERVALS * self.options.interval_s)
-        return max(self._sampled_s + patience_s - monotonic_s, 0.0)
+        late_s = self._sampled_s + patience_s(self.options.interval_s)
+        return max(late_s - monotonic_s, 0.0)
 
     def _now_s(self) -> float:
         """The time at the source: that of the last sample, and what has passed since."""

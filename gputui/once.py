@@ -1,7 +1,8 @@
 """``--once``: one reading, and what it means.
 
 Rates need two samples, so two are taken. If something looks wrong that only a third or a fourth can
-confirm (clocks lowered by heat, say), those are taken as well; a healthy node does not wait.
+confirm (clocks lowered by heat, say), those are taken as well; a healthy node does not wait. If a
+call hangs, there is time for another sampler to read the GPUs that do answer.
 """
 
 from __future__ import annotations
@@ -10,13 +11,15 @@ import sys
 import threading
 from collections.abc import Callable
 
+from gputui.exit_codes import BAD_USAGE, HEALTHY, UNHEALTHY, UNREADABLE
 from gputui.model import GpuState, Severity, Snapshot
 from gputui.monitor import Monitor
 
-HEALTHY, UNHEALTHY, UNREADABLE, BAD_USAGE = 0, 1, 2, 64
-
 _SAMPLES = 2
 _MOST_SAMPLES = 4
+_SILENT_S = 8.0
+"""Longer than a hang takes to be noticed, and another sampler to start and to hang as well."""
+
 _WAIT_S = 60.0
 
 
@@ -33,13 +36,16 @@ class _Reading:
         if self.enough.is_set():
             return
         self.snapshot = snapshot
-        self._stamps.add(snapshot.sample.time_s)
+        if not snapshot.silent_s:
+            self._stamps.add(snapshot.sample.time_s)
         if not self._monitor.finite and self._says_enough(snapshot):
             self.enough.set()
             self._monitor.ended.set()
 
     def _says_enough(self, snapshot: Snapshot) -> bool:
-        if snapshot.sample.error is not None or _silent(snapshot):
+        if snapshot.silent_s:
+            return snapshot.silent_s >= _SILENT_S
+        if snapshot.sample.error is not None:
             return True
         count = len(self._stamps)
         return count >= (_MOST_SAMPLES if self._monitor.undecided else _SAMPLES)
@@ -67,18 +73,16 @@ def run_once(monitor: Monitor, write: Callable[[Snapshot], str]) -> int:
     sys.stdout.flush()
     if sample.error is not None:
         print(f"gputui: {sample.error}", file=sys.stderr)
+    if sample.error is not None and not snapshot.silent_s:
         print("To see gputui on a fake node: gputui --demo", file=sys.stderr)
     return exit_code(snapshot)
 
 
 def exit_code(snapshot: Snapshot) -> int:
     """0 healthy, 1 incidents of warning or worse, 2 could not read."""
-    if snapshot.sample.error is not None or _silent(snapshot):
+    states = {status.state for status in snapshot.statuses}
+    if snapshot.sample.error is not None or snapshot.silent_s or GpuState.STALE in states:
         return UNREADABLE
     if any(incident.severity >= Severity.WARNING for incident in snapshot.incidents):
         return UNHEALTHY
     return HEALTHY
-
-
-def _silent(snapshot: Snapshot) -> bool:
-    return any(status.state in (GpuState.HUNG, GpuState.STALE) for status in snapshot.statuses)

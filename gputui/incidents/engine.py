@@ -17,6 +17,7 @@ from gputui.incidents.history import History
 from gputui.incidents.rule import Finding, Over, Rule, Span
 from gputui.logs.kernel import KernelEvent
 from gputui.model import Incident, NodeSample
+from gputui.silence import Silence
 
 REOPENS_WITHIN_S = 600.0
 """Noticed again within this time after it cleared, a thing is the same incident."""
@@ -90,6 +91,14 @@ class Engine:
             if case.rule.on_sample is not None and key not in seen:
                 self._absent(key, case, sample.time_s)
         self.pass_time(sample.time_s)
+
+    def silent(self, time_s: float, silence: Silence, last: NodeSample) -> None:
+        """No sample comes. What was so in the last one is neither confirmed nor over."""
+        for rule in self._rules:
+            if rule.on_silence is not None:
+                for finding in rule.on_silence(silence, last, self.past):
+                    self._holding(rule, finding, time_s)
+        self.pass_time(time_s)
 
     def log(self, event: KernelEvent) -> None:
         """Look at an event of the kernel log. It may be older than the last sample."""

@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from gputui.incidents.history import History
 from gputui.logs.kernel import KernelEvent
 from gputui.model import Action, GpuSample, NodeSample, Severity
+from gputui.silence import Silence
 
 INFO = Severity.INFO
 WARNING = Severity.WARNING
@@ -107,11 +108,15 @@ class Over:
 Noticed = Finding | Over
 SampleLook = Callable[[NodeSample, History], Iterable[Noticed]]
 LogLook = Callable[[KernelEvent, History], Iterable[Noticed]]
+SilenceLook = Callable[[Silence, NodeSample, History], Iterable[Finding]]
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A rule, as the decorators make it. One of ``on_sample`` and ``on_log`` is there."""
+    """A rule, as the decorators make it. One of ``on_sample`` and ``on_log`` is there.
+
+    A rule of samples may also have something to say while none comes: ``on_silence``.
+    """
 
     kind: str
     severity: Severity
@@ -119,15 +124,24 @@ class Rule:
     clears: Span
     on_sample: SampleLook | None = None
     on_log: LogLook | None = None
+    on_silence: SilenceLook | None = None
 
 
 def rule(
-    *, kind: str, severity: Severity, holds: Span, clears: Span
+    *,
+    kind: str,
+    severity: Severity,
+    holds: Span,
+    clears: Span,
+    on_silence: SilenceLook | None = None,
 ) -> Callable[[SampleLook], Rule]:
-    """Make a function of ``(now, past)`` a rule that looks at every sample."""
+    """Make a function of ``(now, past)`` a rule that looks at every sample.
+
+    ``on_silence`` is a function of ``(silence, last, past)``; ``last`` is the last sample.
+    """
 
     def make(look: SampleLook) -> Rule:
-        return Rule(kind, severity, holds, clears, on_sample=look)
+        return Rule(kind, severity, holds, clears, on_sample=look, on_silence=on_silence)
 
     return make
 

@@ -12,10 +12,19 @@ from gputui.model import (
     Incident,
     Severity,
 )
-from gputui.sources.reasons import GPU_NOT_FOUND, LOST_CODES, RESET_REQUIRED, is_failure, words
+from gputui.sources.reasons import (
+    GPU_NOT_FOUND,
+    LOST_CODES,
+    RESET_REQUIRED,
+    TIMEOUT,
+    is_failure,
+    words,
+)
 
 _LOWERED = int(THERMAL_REASONS | ClockReasons.HW_POWER_BRAKE_SLOWDOWN)
 """Heat and power brake. A software power cap alone is how a GPU at full load runs."""
+
+DOES_NOT_RETURN = "a call to it does not return"
 
 _TOLD_BY_THROTTLED = frozenset({"GpuThermalThrottle", "GpuPowerBrake"})
 """Incidents that THROTTLED says better than DEGRADED would; they outlast it while they clear."""
@@ -30,6 +39,8 @@ def state_of(gpu: GpuSample, incidents: Iterable[Incident]) -> tuple[GpuState, s
         return GpuState.LOST, _why_lost(gpu)
     if gpu.return_code == RESET_REQUIRED:
         return GpuState.RESET_NEEDED, "the driver wants a reset before it is used again"
+    if gpu.return_code == TIMEOUT:
+        return GpuState.HUNG, DOES_NOT_RETURN
     if gpu.return_code:
         return GpuState.DEGRADED, words(gpu.return_code)
     failed = sorted(name for name, reason in gpu.missing.items() if is_failure(reason))

@@ -13,12 +13,12 @@ from collections.abc import Callable
 from typing import Any
 
 from gputui.model import LogLine, NodeSample, ProcessSample
+from gputui.silence import DRIVER
 from gputui.sources.driver_trouble import VERSION_MISMATCH, explain, no_gpus
 from gputui.sources.gpu_processes import GpuProcesses
 from gputui.sources.gpu_reader import GpuReader
 from gputui.sources.nvml_events import XidEvents
 from gputui.sources.processes import ProcessTable
-from gputui.sources.progress import DRIVER
 from gputui.sources.readings import Nvml
 from gputui.sources.reasons import UNKNOWN
 from gputui.sources.slow_readings import HEALTH_S, SLOW_READINGS

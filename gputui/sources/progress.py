@@ -1,6 +1,6 @@
 """What the sampler is asking just now, readable from outside while it is stuck asking.
 
-Eight bytes of memory shared by the sampler and its parent. A process that waits in a driver call
+Sixteen bytes of memory shared by the sampler and its parent. A process that waits in a driver call
 cannot say so; this was written before the call began.
 """
 
@@ -9,12 +9,22 @@ from __future__ import annotations
 import mmap
 import os
 import struct
+import time
+from dataclasses import dataclass
 
-DRIVER = -1
-"""Stands for the driver as a whole where a GPU's index would."""
-
-_LAYOUT = struct.Struct("<q")
+_WHOM = struct.Struct("<q")
+_SINCE = struct.Struct("<d")
+_SINCE_AT = _WHOM.size
+_BYTES = _WHOM.size + _SINCE.size
 _IDLE = -2
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """Whom the sampler is asking, a GPU's index or ``DRIVER``, and since when (monotonic clock)."""
+
+    whom: int
+    since_s: float
 
 
 class Progress:
@@ -22,26 +32,30 @@ class Progress:
 
     def __init__(self, descriptor: int) -> None:
         self.descriptor = descriptor
-        self._memory = mmap.mmap(descriptor, _LAYOUT.size)
+        self._memory = mmap.mmap(descriptor, _BYTES)
 
     @classmethod
     def create(cls) -> Progress:
         """Make a new mark that says nothing is being asked."""
         descriptor = os.memfd_create("gputui-progress")
-        os.ftruncate(descriptor, _LAYOUT.size)
+        os.ftruncate(descriptor, _BYTES)
         progress = cls(descriptor)
         progress.note(None)
         return progress
 
     def note(self, asked: int | None) -> None:
         """Say which GPU is about to be asked (``DRIVER`` for all), or None for nobody."""
-        _LAYOUT.pack_into(self._memory, 0, _IDLE if asked is None else asked)
+        # The time goes first: whoever reads in between sees an old call as if it began just now.
+        _SINCE.pack_into(self._memory, _SINCE_AT, time.monotonic())
+        _WHOM.pack_into(self._memory, 0, _IDLE if asked is None else asked)
 
     @property
-    def asked(self) -> int | None:
-        """The GPU that is being asked, ``DRIVER``, or None."""
-        value = int(_LAYOUT.unpack_from(self._memory)[0])
-        return value if value >= DRIVER else None
+    def asking(self) -> Asking | None:
+        """Who is being asked, and since when; None for nobody."""
+        whom = int(_WHOM.unpack_from(self._memory)[0])
+        if whom == _IDLE:
+            return None
+        return Asking(whom, float(_SINCE.unpack_from(self._memory, _SINCE_AT)[0]))
 
     def close(self) -> None:
         """Let go of the memory and the descriptor."""

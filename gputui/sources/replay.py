@@ -7,6 +7,7 @@ from collections import deque
 
 from gputui.errors import SourceError
 from gputui.recording import Record
+from gputui.silence import Hang
 from gputui.sources.source import RecordStream, is_regular, open_for_reading
 
 _LONGEST_PAUSE_S = 5.0
@@ -29,9 +30,8 @@ class ReplaySource:
         self._due_s: float | None = None
         self._t = 0.0
 
-    @property
-    def asked(self) -> int | None:
-        """Nobody: it has all happened."""
+    def hang(self, monotonic_s: float) -> Hang | None:
+        """None: it has all happened."""
         return None
 
     @property
@@ -44,9 +44,9 @@ class ReplaySource:
         """What is wrong with the recording, or that it is over."""
         return self._stream.notice or ("The recording is over." if self.ended else "")
 
-    def descriptor(self) -> int | None:
+    def descriptors(self) -> list[int]:
         """None: a file is always readable, but not always due."""
-        return None
+        return []
 
     def due_s(self, monotonic_s: float) -> float | None:
         """When the next record is due."""

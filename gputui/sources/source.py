@@ -9,6 +9,7 @@ from typing import Protocol
 from gputui.errors import SourceError
 from gputui.lines import LineBuffer
 from gputui.recording import CaptureReader, Record, RecordingError
+from gputui.silence import Hang
 
 LINE_BYTES = 16 << 20
 """The longest line that is read: far more than a sample of a full node."""
@@ -35,15 +36,14 @@ class Source(Protocol):
     def notice(self) -> str:
         """One line about the source for people; empty when all is well."""
 
-    @property
-    def asked(self) -> int | None:
-        """Whom a local sampler is asking just now: a GPU's index, ``DRIVER``, or None."""
+    def hang(self, monotonic_s: float) -> Hang | None:
+        """The driver call that does not return, where that is known."""
 
-    def descriptor(self) -> int | None:
-        """What to wait on for reading; None while there is nothing to wait on."""
+    def descriptors(self) -> list[int]:
+        """What to wait on for reading; none while there is nothing to wait on."""
 
     def due_s(self, monotonic_s: float) -> float | None:
-        """In how many seconds to read although the descriptor is silent; None for never."""
+        """In how many seconds to read although the descriptors are silent; None for never."""
 
     def read(self, monotonic_s: float) -> list[Record]:
         """Return what has come. Never blocks."""

@@ -6,6 +6,7 @@ import os
 import select
 
 from gputui.recording import Record
+from gputui.silence import Hang
 from gputui.sources.source import RecordStream, is_regular, open_for_reading
 
 
@@ -23,8 +24,7 @@ class StreamSource:
         self._poll = select.poll()
         self._poll.register(self._descriptor, select.POLLIN)
 
-    @property
-    def asked(self) -> int | None:
+    def hang(self, monotonic_s: float) -> Hang | None:
         """Unknown: the sampler is somewhere else."""
         return None
 
@@ -40,9 +40,9 @@ class StreamSource:
             return self._stream.notice or "The stream of readings has ended."
         return self._stream.notice
 
-    def descriptor(self) -> int | None:
+    def descriptors(self) -> list[int]:
         """The stream, until it ended."""
-        return None if self.ended else self._descriptor
+        return [] if self.ended or self._descriptor is None else [self._descriptor]
 
     def due_s(self, monotonic_s: float) -> float | None:
         """Never without being readable."""

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from gputui.assess import Assessor, Silence
+from gputui.assess import Assessor
 from gputui.logs.kernel import KernelEvent
 from gputui.model import ClockReasons, GpuSample, GpuState, NodeSample
-from gputui.sources.progress import DRIVER
+from gputui.silence import DRIVER, Silence
 
 POWER_BRAKE = int(ClockReasons.HW_POWER_BRAKE_SLOWDOWN)
 
@@ -136,7 +136,40 @@ def test_while_a_call_hangs_its_gpu_is_hung_and_the_others_are_stale(assessor, m
     assert status_of(snapshot, 3).since_s == 10.0
     assert {status.age_s for status in snapshot.statuses} == {8.0}
     assert snapshot.sample.time_s == 10.0
-    assert states(assessor.sample(make.node(19.0, make.lost(1))))[2:] == ["ok"] * 6
+    for second in range(19, 25):
+        snapshot = assessor.sample(make.node(float(second), make.lost(1)))
+    assert states(snapshot)[2:] == ["ok"] * 6
+
+
+def test_a_hang_is_an_incident_of_the_gpu_that_was_asked_first(assessor, make):
+    """One incident, whether its neighbours are read by others or wait as well."""
+    assessor.sample(make.node(10.0))
+    snapshot = assessor.silent(13.0, Silence(3.0, asked=3))
+    (incident,) = snapshot.incidents
+    assert (incident.kind, incident.subject, incident.opened_s) == (
+        "GpuHung", "gpu:GPU-00000003", 10.0,
+    )  # fmt: skip
+    hung = GpuSample(3, return_code=10)
+    snapshot = assessor.sample(make.node(14.0, hung))
+    assert [one.id for one in snapshot.incidents] == [incident.id]
+    assert states(snapshot) == ["ok"] * 3 + ["hung"] + ["ok"] * 4
+    assert (status_of(snapshot, 3).since_s, status_of(snapshot, 3).age_s) == (10.0, 4.0)
+    assert snapshot.sample.gpus[3].uuid == "GPU-00000003"
+    snapshot = assessor.silent(20.0, Silence(6.0, asked=3, whole_driver=True))
+    assert "nor does any other" in snapshot.incidents[0].cause_text
+    assert status_of(snapshot, 0).reason.startswith("the driver hangs since a call to GPU 3")
+    for second in range(21, 27):
+        snapshot = assessor.sample(make.node(float(second)))
+    assert (states(snapshot), snapshot.incidents) == (["ok"] * 8, ())
+
+
+def test_a_hang_after_a_gsp_timeout_is_the_firmwares(assessor, make):
+    """The kernel's word says who does not answer the driver."""
+    assessor.sample(make.node(10.0))
+    assessor.log(make.xid(11.0, 3, 119))
+    snapshot = assessor.silent(14.0, Silence(4.0, asked=3))
+    (hung,) = [one for one in snapshot.incidents if one.kind == "GpuHung"]
+    assert hung.cause == "firmware"
 
 
 def test_a_line_of_the_log_does_not_end_a_silence(assessor, make):

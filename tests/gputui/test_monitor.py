@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import signal
 import subprocess
 import sys
 import textwrap
@@ -114,26 +115,102 @@ def test_a_gpu_is_lost_and_found(told, monitor):
     heard.wait_for_states("ok", "ok")
 
 
-def test_a_hanging_call_is_told_and_stopping_does_not_wait_for_it(told, monitor):
-    """The suspect is HUNG, the other STALE; the monitor is gone within half a second."""
+def children():
+    """The processes that this one has started and that still run."""
+    listed = (path.read_text().split() for path in Path("/proc/self/task").glob("*/children"))
+    return {int(pid) for pids in listed for pid in pids}
+
+
+def test_one_gpus_hanging_call_does_not_stop_the_others(told, monitor):
+    """The suspect is HUNG, with its last readings' age; another sampler reads the other one."""
     watched = monitor()
     heard = started(watched)
     heard.wait_for_states("ok", "ok")
-    told(gpus=2, hang=1)
-    snapshot = heard.wait_for_states("stale", "hung")
+    told(gpus=2, hang=[1])
+    snapshot = heard.wait_for_states("ok", "hung")
     assert snapshot.statuses[1].age_s >= 3
+    assert snapshot.sample.gpus[1].power_mw == 641_000
+    assert snapshot.sample.gpus[1].uuid == "GPU-00000001"
+    (incident,) = snapshot.incidents
+    assert (incident.kind, incident.gpu, incident.cause) == ("GpuHung", 1, "driver")
+    assert snapshot.sample.time_s - incident.opened_s >= 3
     before = time.monotonic()
     watched.stop()
     assert time.monotonic() - before < 0.5
 
 
-def test_a_call_that_returns_ends_the_hang(told, monitor):
-    """Readings go on where they stopped."""
+def test_a_call_that_returns_ends_the_hang_and_leaves_one_sampler(told, monitor):
+    """The first sampler takes its place again, and the second one is ended."""
+    before = children()
     heard = started(monitor())
-    told(gpus=2, hang=0)
-    heard.wait_for(lambda snapshot: "GPU 0 does not return" in str(snapshot))
+    heard.wait_for_states("ok", "ok")
+    told(gpus=2, hang=[0])
+    heard.wait_for_states("hung", "ok")
+    assert len(children() - before) == 2
     told(gpus=2)
     heard.wait_for_states("ok", "ok")
+    deadline = time.monotonic() + 10
+    while len(children() - before) != 1:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    heard.wait_for(lambda snapshot: not snapshot.incidents)
+
+
+def test_a_whole_driver_that_hangs_is_told_with_the_suspect(told, monitor):
+    """Nobody answers: the GPU that was asked is HUNG, all others STALE, and quitting is quick."""
+    told(gpus=5)
+    watched = monitor()
+    heard = started(watched)
+    heard.wait_for_states(*["ok"] * 5)
+    told(gpus=5, hang=[0, 1, 2, 3, 4])
+    snapshot = heard.wait_for(
+        lambda snapshot: "driver hangs since a call to GPU 0" in str(snapshot.statuses), 40
+    )
+    assert [one.state.value for one in snapshot.statuses] == ["hung"] + ["stale"] * 4
+    assert [(one.kind, one.gpu) for one in snapshot.incidents] == [("GpuHung", 0)]
+    before = time.monotonic()
+    watched.stop()
+    assert time.monotonic() - before < 0.5
+
+
+def test_a_driver_that_hangs_for_everybody_at_once_is_no_gpus_fault(told, monitor):
+    """A call that concerns all names nobody; when it returns, all is well again."""
+    before = children()
+    heard = started(monitor())
+    heard.wait_for_states("ok", "ok")
+    told(gpus=2, hang_driver=True)
+    snapshot = heard.wait_for(lambda snapshot: snapshot.incidents)
+    assert (snapshot.incidents[0].kind, snapshot.incidents[0].gpu) == ("GpuHung", None)
+    assert [one.state.value for one in snapshot.statuses] == ["stale", "stale"]
+    heard.wait_for(lambda snapshot: snapshot.silent_s > 8)
+    assert len(children() - before) <= 4
+    told(gpus=2)
+    heard.wait_for_states("ok", "ok")
+
+
+def test_a_sampler_that_is_stopped_is_replaced(told, monitor):
+    """Stopped between two calls it hangs nowhere: no GPU is blamed."""
+    before = children()
+    watched = monitor()
+    heard = started(watched)
+    heard.wait_for_states("ok", "ok")
+    sampler = watched._source._voice
+    deadline = time.monotonic() + 10
+    while True:
+        # Caught in a call it would look as if the driver hung: let it go on and try again.
+        os.kill(sampler.pid, signal.SIGSTOP)
+        if sampler.asking is None:
+            break
+        os.kill(sampler.pid, signal.SIGCONT)
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    stopped_s = time.time()
+    snapshot = heard.wait_for(
+        lambda snapshot: snapshot.sample.time_s > stopped_s + 1 and not snapshot.silent_s
+    )
+    assert not snapshot.incidents
+    assert sampler.pid not in children()
+    assert len(children() - before) == 1
 
 
 def test_a_sampler_that_dies_is_started_again(told, monitor):
@@ -314,7 +391,7 @@ def test_nobody_is_left_behind_when_the_monitor_is_killed(told):
         from gputui.monitor import Monitor, MonitorOptions
         monitor = Monitor(MonitorOptions(kernel_log="none"))
         monitor.launch()
-        print(monitor._source._child.pid, flush=True)
+        print(monitor._source._voice.pid, flush=True)
         time.sleep(60)
     """)
     with subprocess.Popen(

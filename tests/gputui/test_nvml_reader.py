@@ -6,7 +6,8 @@ from types import SimpleNamespace
 import pytest
 
 from gputui.model import GpuSample
-from gputui.sources.nvml import DRIVER, NvmlReader
+from gputui.silence import DRIVER
+from gputui.sources.nvml import NvmlReader
 from gputui.sources.reasons import is_failure
 
 LOST, RESET, UNKNOWN = 15, 16, 999

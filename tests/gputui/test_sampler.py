@@ -11,8 +11,10 @@ from pathlib import Path
 import pytest
 
 import gputui
-from gputui.sampler import ANOTHER_PLEASE, Wake, sample_for_ever
-from gputui.sources.nvml import DRIVER, NvmlReader
+from gputui.exit_codes import ANOTHER_PLEASE
+from gputui.sampler import Wake, sample_for_ever
+from gputui.silence import DRIVER
+from gputui.sources.nvml import NvmlReader
 from gputui.sources.progress import Progress
 
 ROOT = Path(gputui.__file__).parents[1]
@@ -158,15 +160,17 @@ def test_what_is_being_asked_can_be_read_by_another_process():
     """The mark is in shared memory: a stuck process need not speak."""
     progress = Progress.create()
     try:
-        assert progress.asked is None
+        assert progress.asking is None
+        before_s = time.monotonic()
         child = os.fork()
         if child == 0:
             Progress(progress.descriptor).note(5)
             os._exit(0)
         os.waitpid(child, 0)
-        assert progress.asked == 5
+        assert progress.asking.whom == 5
+        assert before_s <= progress.asking.since_s <= time.monotonic()
         progress.note(DRIVER)
-        assert progress.asked == DRIVER
+        assert progress.asking.whom == DRIVER
     finally:
         progress.close()
 

@@ -4,7 +4,7 @@ As an object (:class:`FakeNvml`) it serves tests in the same process. On a sampl
 name ``pynvml``, it is what the sampler imports; the file that ``FAKE_NVML`` names then tells it, at
 every reading, what to answer::
 
-    {"gpus": 8, "init": 0, "lost": [5], "hang": 3, "crash": 2}
+    {"gpus": 8, "init": 0, "lost": [5], "hang": [3], "hang_driver": true, "crash": 2}
 """
 
 from __future__ import annotations
@@ -241,13 +241,19 @@ class _Told(FakeNvml):
     def nvmlDeviceGetUtilizationRates(self, gpu: FakeGpu) -> SimpleNamespace:
         if self._told.get("crash") == gpu.index:
             os.abort()
-        while self._told.get("hang") == gpu.index:
+        while gpu.index in self._told.get("hang", ()):
             time.sleep(0.05)
             self._obey()
         self._check("nvmlDeviceGetUtilizationRates", gpu)
         return self.ANSWERS["nvmlDeviceGetUtilizationRates"]
 
     def _obey(self) -> None:
+        self._read()
+        while self._told.get("hang_driver"):
+            time.sleep(0.05)
+            self._read()
+
+    def _read(self) -> None:
         with open(os.environ["FAKE_NVML"], encoding="utf-8") as file:  # noqa: PTH123
             told = json.load(file)
         self.init_code = told.get("init", 0)
