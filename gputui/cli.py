@@ -122,7 +122,7 @@ def _parser() -> _Parser:
         metavar="SOURCE",
         help="local, stream=PATH (a FIFO or file in the capture format) or replay=FILE",
     )
-    add("--kernel-log", default="auto", metavar="LOG", help="auto, kmsg, none or a path")
+    add("--kernel-log", default="auto", metavar="LOG", help="auto, kmsg, journal, none or a path")
     add("--interval", type=duration_s, metavar="TIME", help="time between readings (default 1s)")
     add("--gpu", type=gpu_indices, default=(), metavar="LIST", help="only these, such as 0,3")
     add("--record", type=Path, metavar="FILE", help="write everything to a file, for replay=")

@@ -26,8 +26,8 @@ from pathlib import Path
 
 from gputui.assess import Assessor
 from gputui.errors import SourceError
-from gputui.logs.find import AUTO, ENVIRONMENT, NONE, KernelLog, open_kernel_log
-from gputui.logs.kernel import BOOT, KERNEL, KernelEvent, KernelParser
+from gputui.logs.find import AUTO, ENVIRONMENT, NONE, KernelLog
+from gputui.logs.kernel import KERNEL, KernelEvent, KernelParser
 from gputui.logs.nvml import NVML, parse_xid_line
 from gputui.model import Incident, LogLine, NodeSample, Snapshot
 from gputui.recording import CaptureWriter, LogRecord, Record, SampleRecord, StartRecord
@@ -83,8 +83,9 @@ class Monitor:
         self._captures = list(captures)
         self._assessor = Assessor(interval_s=options.interval_s, gpus=options.gpus)
         self._lock = threading.Lock()
-        self._parser = KernelParser(_boot_s())
-        self._log = KernelLog()
+        self._boot_s = _boot_s()
+        self._parser = KernelParser(self._boot_s)
+        self._log = KernelLog(NONE)
         self._source = source
         self._launched_already = False
         self._thread: threading.Thread | None = None
@@ -156,8 +157,7 @@ class Monitor:
         source, self._source = self._source, None
         if source is not None:
             source.close()
-        if self._log.tail is not None:
-            self._log.tail.close()
+        self._log.close()
         self.ended.set()
         if self._thread is None or not self._thread.is_alive():
             self._close_wake()
@@ -184,7 +184,7 @@ class Monitor:
 
     def _run(self) -> None:
         try:
-            self._open_log()
+            self._log = self._chosen_log()
             while not self._stopping:
                 try:
                     self._step()
@@ -201,9 +201,9 @@ class Monitor:
         source = self._launched()
         records = [*self._waiting, *source.read(time.monotonic())]
         self._waiting.clear()
+        self._follow_log()
         for record in records:
             self._take(record)
-        self._follow_log()
         self._flush()
         if source.ended:
             self.ended.set()
@@ -229,8 +229,9 @@ class Monitor:
         """Wait for the source, for being woken, or for the time to pass."""
         poll = select.poll()
         poll.register(self._wake_r, select.POLLIN)
-        for descriptor in source.descriptors():
-            poll.register(descriptor, select.POLLIN)
+        for descriptor in (*source.descriptors(), self._log.descriptor()):
+            if descriptor is not None:
+                poll.register(descriptor, select.POLLIN)
         ready = poll.poll(max(seconds, 0.0) * 1000)
         if any(number == self._wake_r for number, _ in ready):
             os.read(self._wake_r, 4096)
@@ -243,7 +244,7 @@ class Monitor:
         """How long to sleep if nothing comes."""
         now_s = time.monotonic()
         waits = [self._overdue_s(now_s) or _TICK_S]
-        if self._log.tail is not None:
+        if self._log.is_polled:
             waits.append(_LOG_EVERY_S)
         due_s = source.due_s(now_s)
         if due_s is not None:
@@ -277,34 +278,28 @@ class Monitor:
             if event is not None:
                 self._heard = self._take_event(event, line)
 
-    def _open_log(self) -> None:
-        """Open this machine's kernel log, and read it back; a log elsewhere comes by the stream."""
+    def _chosen_log(self) -> KernelLog:
+        """The kernel log of this machine; one elsewhere comes by the stream."""
         choice = self.options.kernel_log
         if choice == AUTO and not self._launched().is_here and ENVIRONMENT not in os.environ:
             choice = NONE
-        self._log = open_kernel_log(choice)
-        if self._log.tail is None:
-            return
-        now_s = time.time()
-        lines = self._log.tail.read_back()
-        boots = [position for position, line in enumerate(lines) if BOOT.search(line)]
-        oldest_s = max(now_s - _READ_BACK_S, _boot_s() or 0.0)
-        for line in lines[boots[-1] if boots else 0 :]:
-            self._hear(line, now_s, live=False, oldest_s=oldest_s)
+        return KernelLog(choice)
 
     def _follow_log(self) -> None:
-        if self._log.tail is not None:
-            for line in self._log.tail.read():
-                self._hear(line, self._now_s(), live=True)
+        for line in self._log.read():
+            self._hear(line.text, self._now_s(), live=line.live)
 
-    def _hear(self, line: str, time_s: float, *, live: bool, oldest_s: float = 0.0) -> None:
+    def _hear(self, line: str, time_s: float, *, live: bool) -> None:
         event = self._parser.parse(line, time_s, live=live)
-        if event is None or event.time_s < oldest_s:
+        if event is None or (not live and event.time_s < self._oldest_s(time_s)):
             return
-        snapshot = self._take_event(event, LogLine(event.time_s, KERNEL, line))
+        self._heard = self._take_event(event, LogLine(event.time_s, KERNEL, line))
         if live:
             self._hurry(event)
-            self._heard = snapshot
+
+    def _oldest_s(self, time_s: float) -> float:
+        """What is read back may be a day old, and of this boot."""
+        return max(time_s - _READ_BACK_S, self._boot_s or 0.0)
 
     def _take_event(self, event: KernelEvent, line: LogLine) -> Snapshot | None:
         self._capture(lambda capture: capture.log(line, self._host))

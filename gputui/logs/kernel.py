@@ -139,6 +139,11 @@ BOOT = re.compile(r"Linux version \d")
 """The kernel's first line: what stands before it is of another boot."""
 
 
+def is_interesting(line: str) -> bool:
+    """Whether a line may be about a GPU or what it hangs on: a quick look, before a close one."""
+    return _INTERESTING.search(line) is not None
+
+
 def parse_message(message: str) -> tuple[str, dict[str, str | None]] | None:
     """Return the kind of a message without its prefix, and its parts; None if it is none of ours.
 
@@ -168,7 +173,7 @@ class KernelParser:
         A ``live`` line happened now; one that is read back happened when its stamp says, or now if
         it has none that can be used.
         """
-        if not _INTERESTING.search(line):
+        if not is_interesting(line):
             return None
         stamp, message = split_prefix(line, now_s)
         parsed = parse_message(message)

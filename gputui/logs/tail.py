@@ -25,6 +25,17 @@ _KMSG_RECORD_BYTES = 8192
 class Tail(Protocol):
     """A log that is followed."""
 
+    @property
+    def stamped(self) -> bool:
+        """Whether its lines tell exactly when they came."""
+
+    @property
+    def failure(self) -> str:
+        """Why it cannot be followed after all; empty while it can."""
+
+    def descriptor(self) -> int | None:
+        """What to wait on; None where it has to be looked at from time to time."""
+
     def read_back(self) -> list[str]:
         """Return the lines that are there already, the oldest first; called once, first."""
 
@@ -43,11 +54,18 @@ class FileTail:
     may come back.
     """
 
+    stamped = False
+    failure = ""
+
     def __init__(self, path: Path) -> None:
         self._path = path
         self._lines = LineBuffer()
         self._descriptor: int | None = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
         self._offset = 0
+
+    def descriptor(self) -> int | None:
+        """None: a file is always readable."""
+        return None
 
     def read_back(self) -> list[str]:
         """Return the last lines of the file, at most ``READ_BACK_BYTES`` of them."""
@@ -116,9 +134,16 @@ class FileTail:
 class KmsgTail:
     """Follows /dev/kmsg: one record a read, the whole ring first."""
 
+    stamped = False
+    failure = ""
+
     def __init__(self, path: Path = Path("/dev/kmsg")) -> None:
         self._descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
         self._open = True
+
+    def descriptor(self) -> int | None:
+        """The device: it is readable when the kernel has spoken."""
+        return self._descriptor if self._open else None
 
     def read_back(self) -> list[str]:
         """Return what the kernel's ring holds: since the boot, or as far back as it reaches."""

@@ -1,15 +1,26 @@
 """Following a kernel log: nothing is lost, nothing comes twice, and nothing blocks."""
 
+import json
 import os
+import subprocess
+import sys
+import time
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import gputui
 from gputui.lines import LineBuffer
+from gputui.logs import find
+from gputui.logs import journal as journal_module
 from gputui.logs import tail as tail_module
-from gputui.logs.find import ENVIRONMENT, open_kernel_log
+from gputui.logs.find import ENVIRONMENT, HeardLine, KernelLog
+from gputui.logs.kernel import KernelParser
 from gputui.logs.tail import FileTail, KmsgTail
+
+ROOT = Path(gputui.__file__).parents[1]
 
 
 @pytest.fixture
@@ -120,34 +131,192 @@ def test_kmsg_gives_a_record_a_read(tmp_path):
         os.close(keep)
 
 
+XID = "NVRM: Xid (PCI:0000:3b:00): {}, pid=1, name=x, text"
+
+
+def heard(log, *, until=1, timeout_s=20.0):
+    """What a log says, read until so many lines have come."""
+    deadline = time.monotonic() + timeout_s
+    lines = []
+    while len(lines) < until:
+        lines += log.read()
+        assert time.monotonic() < deadline, lines
+        time.sleep(0.01)
+    return lines
+
+
 def test_the_first_log_that_can_be_read_is_followed(tmp_path, log):
-    """Automatic choice tries one after the other."""
-    found = open_kernel_log("auto", (tmp_path / "kmsg", log))
-    assert (found.path, found.notice) == (log, "")
-    assert found.tail is not None
-    assert found.tail.read_back() == ["one", "two"]
+    """Automatic choice tries one after the other; what is there comes first, and is not of now."""
+    log.write_text(XID.format(31) + "\n")
+    followed = KernelLog("auto", (str(tmp_path / "kmsg"), str(log)))
+    assert followed.read() == [HeardLine(XID.format(31), live=False)]
+    append(log, XID.format(13).encode() + b"\n")
+    assert followed.read() == [HeardLine(XID.format(13), live=True)]
+    assert (followed.name, followed.notice) == (str(log), "")
+    followed.close()
 
 
 def test_no_readable_log_is_a_notice_that_says_what_was_tried(tmp_path):
-    """The monitor goes on without Xids, and says so."""
+    """The monitor goes on with what NVML tells, and says so."""
     missing = tmp_path / "kmsg"
-    found = open_kernel_log("auto", (missing, tmp_path))
-    assert found.tail is None
-    assert f"{missing}: No such file or directory" in found.notice
-    assert "is neither a file nor a device" in found.notice
-    assert "--kernel-log" in found.notice
+    followed = KernelLog("auto", (str(missing), str(tmp_path)))
+    assert followed.read() == []
+    assert followed.name is None
+    assert f"{missing}: No such file or directory" in followed.notice
+    assert "is neither a file nor a device" in followed.notice
+    assert "--kernel-log" in followed.notice
 
 
 def test_a_named_log_is_used_or_complained_about(tmp_path, log):
     """A path is taken as it is; nothing else is tried in its place."""
-    assert open_kernel_log(str(log), ()).path == log
-    assert str(tmp_path / "no") in open_kernel_log(str(tmp_path / "no"), (log,)).notice
-    assert open_kernel_log("none", (log,)).tail is None
+    named = KernelLog(str(log), ())
+    named.read()
+    assert named.name == str(log)
+    named.close()
+    missing = KernelLog(str(tmp_path / "no"), (str(log),))
+    assert missing.read() == []
+    assert str(tmp_path / "no") in missing.notice
+    none = KernelLog("none", (str(log),))
+    assert (none.read(), none.name, none.notice) == ([], None, "")
 
 
 def test_the_environment_names_a_log_as_the_option_would(monkeypatch, log, tmp_path):
     """Programs that start the monitor can pass a log; an explicit option is stronger."""
     monkeypatch.setenv(ENVIRONMENT, str(log))
-    assert open_kernel_log("auto", ()).path == log
-    assert open_kernel_log("none", ()).tail is None
-    assert open_kernel_log(str(tmp_path / "other"), ()).path is None
+    for choice, name in (("auto", str(log)), ("none", None), (str(tmp_path / "other"), None)):
+        followed = KernelLog(choice, ())
+        followed.read()
+        assert followed.name == name
+        followed.close()
+
+
+def test_only_this_boot_is_read_back_and_of_a_storm_only_the_end(tmp_path, monkeypatch):
+    """What another boot said is over; forty thousand lines of one code are not needed."""
+    monkeypatch.setattr(find, "MOST_READ_BACK", 100)
+    log = tmp_path / "kern.log"
+    lines = [XID.format(48), "[ 0.0] Linux version 6.8.0", *[XID.format(n) for n in range(300)]]
+    log.write_text("\n".join(lines) + "\n")
+    followed = KernelLog(str(log))
+    assert [line.text for line in followed.read()] == [XID.format(n) for n in range(200, 300)]
+    followed.close()
+
+
+# --- the journal ----------------------------------------------------------------------------------
+
+JOURNALCTL = """#!/bin/sh
+echo "$@" >> "{folder}/arguments"
+cat "{folder}/errors" >&2
+exec tail -n +1 -f "{folder}/messages"
+"""
+
+
+def entry(message, at_s):
+    stamp = str(int(at_s * 1e6))
+    return json.dumps({"MESSAGE": message, "__REALTIME_TIMESTAMP": stamp}) + "\n"
+
+
+@pytest.fixture
+def journal(tmp_path, monkeypatch):
+    """A folder that a program named ``journalctl`` gives out, as that program would."""
+    bin_folder = tmp_path / "bin"
+    bin_folder.mkdir()
+    program = bin_folder / "journalctl"
+    program.write_text(JOURNALCTL.format(folder=tmp_path))
+    program.chmod(0o755)
+    (tmp_path / "messages").write_text("")
+    (tmp_path / "errors").write_text("")
+    monkeypatch.setenv("PATH", f"{bin_folder}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setattr(journal_module, "FOLDERS", (tmp_path / "journal",))
+    monkeypatch.setattr(journal_module.JournalTail.__init__, "__defaults__", (
+        (tmp_path / "journal",),
+    ))  # fmt: skip
+    (tmp_path / "journal" / "machine").mkdir(parents=True)
+    (tmp_path / "journal" / "machine" / "system.journal").write_text("")
+    return tmp_path
+
+
+def test_the_journal_gives_back_what_was_and_follows_what_comes(journal):
+    """Each message has its own time: an old one is read back, a new one is of now."""
+    now_s = time.time()
+    append(journal / "messages", entry(XID.format(79), now_s - 3600).encode())
+    append(journal / "messages", entry("usb 1-1: new device", now_s - 3599).encode())
+    followed = KernelLog("journal")
+    (old,) = heard(followed)
+    event = KernelParser().parse(old.text, now_s, live=old.live)
+    assert (event.code, old.live) == (79, False)
+    assert event.time_s == pytest.approx(now_s - 3600, abs=1e-3)
+    append(journal / "messages", entry(list(XID.format(31).encode()), time.time()).encode())
+    (new,) = heard(followed)
+    assert (KernelParser().parse(new.text, now_s, live=new.live).code, new.live) == (31, True)
+    followed.close()
+    assert "--dmesg --boot --follow --output=json" in (journal / "arguments").read_text()
+
+
+def test_rubbish_in_the_journal_is_passed_over(journal):
+    """Entries without a message, or that are no JSON, cost nothing but themselves."""
+    append(journal / "messages", b'{"MESSAGE": null, "x": "NVRM"}\nNVRM {{{\n[1, "NVRM"]\n')
+    append(journal / "messages", entry(XID.format(31), time.time()).encode())
+    followed = KernelLog("journal")
+    (line,) = heard(followed)
+    assert "Xid" in line.text
+    followed.close()
+
+
+def test_a_journal_that_may_not_be_read_gives_way_to_the_next_log(journal, log):
+    """Whoever may only read their own messages sees no kernel there."""
+    (journal / "errors").write_text(
+        "Hint: You are currently not seeing messages from other users and the system.\n"
+    )
+    log.write_text(XID.format(31) + "\n")
+    followed = KernelLog("auto", ("journal", str(log)))
+    assert heard(followed) == [HeardLine(XID.format(31), live=False)]
+    assert followed.name == str(log)
+    followed.close()
+    alone = KernelLog("journal")
+    deadline = time.monotonic() + 20
+    while not alone.notice:
+        alone.read()
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    assert "journal: no permission (group systemd-journal or adm)" in alone.notice
+
+
+def test_where_there_is_no_journal_its_program_is_not_waited_for(journal, log):
+    """It would wait for one without a word."""
+    (journal / "journal" / "machine" / "system.journal").unlink()
+    followed = KernelLog("auto", ("journal", str(log)))
+    followed.read()
+    assert followed.name == str(log)
+    followed.close()
+
+
+def test_the_journals_program_ends_with_whoever_reads_it(journal):
+    """Also if that is killed: nothing is left behind on a quiet machine."""
+    program = (
+        "import sys, time; from pathlib import Path; from gputui.logs.journal import JournalTail;"
+        f"tail = JournalTail((Path({str(journal / 'journal')!r}),));"
+        "print(flush=True); time.sleep(60)"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", program], cwd=ROOT, stdout=subprocess.PIPE
+    ) as parent:
+        parent.stdout.readline()
+        mine = str(journal / "messages").encode()
+
+        def followers():
+            for path in Path("/proc").glob("[0-9]*/cmdline"):
+                try:
+                    words = path.read_bytes()
+                except OSError:
+                    continue
+                if mine in words and words.startswith(b"tail"):
+                    yield path
+
+        deadline = time.monotonic() + 20
+        while not list(followers()):
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        parent.kill()
+    while list(followers()):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)

@@ -274,7 +274,7 @@ def test_a_log_that_cannot_be_read_is_said_and_nothing_else_changes(told, monito
     """The monitor goes on, with a notice."""
     heard = started(monitor(kernel_log=str(tmp_path / "none.log")))
     snapshot = heard.wait_for_states("ok", "ok")
-    assert "Xids are not seen" in snapshot.notices[0]
+    assert "No kernel log can be read" in snapshot.notices[0]
 
 
 # --- streams, recordings --------------------------------------------------------------------------
