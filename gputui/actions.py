@@ -85,10 +85,10 @@ def _why_not(process: ProcessSample, number: signal.Signals, *, is_here: bool) -
         return process.unreachable
     if process.start_ticks is None:
         return "it is not known when the process began, so that it cannot be told from another"
-    if process.pid <= 1:
-        return "it is the first process, on which all others hang"
     if process.pid == os.getpid():
         return "it is gputui itself; press q to end it"
+    if process.pid <= 1:
+        return "it is the first process, on which all others hang"
     return ""
 
 

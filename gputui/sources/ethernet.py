@@ -38,7 +38,7 @@ class Interface(Link):
         Drivers that do not keep the operational state say "unknown"; the carrier is known then.
         """
         try:
-            state = self.text("operstate")
+            state = self.text("operstate", often=True)
             if state == "unknown":
                 state = "up" if self.text("carrier") == "1" else "down"
         except OSError as error:

@@ -48,7 +48,42 @@ def read(path: str, limit: int = 4096) -> bytes:
 
 def read_text(path: str) -> str:
     """The first line of a file, printable and without its end. Raises OSError."""
-    return decoded(read(path).partition(b"\n")[0])
+    return first_line(read(path))
+
+
+def first_line(data: bytes) -> str:
+    """The first line of what was read, printable and without its end."""
+    return decoded(data.partition(b"\n")[0])
+
+
+class OpenFiles:
+    """A few files that are read again and again, and stay open in between.
+
+    A read from the beginning has the kernel make the file anew (Documentation/filesystems/
+    sysfs.rst), at a tenth of what opening it costs.
+    """
+
+    def __init__(self) -> None:
+        self._open: dict[str, int] = {}
+
+    def read(self, path: str, limit: int = 4096) -> bytes:
+        """At most ``limit`` bytes of a file. Raises OSError."""
+        descriptor = self._open.get(path)
+        if descriptor is not None:
+            try:
+                # The file of a device that went answers with an error; one on a disk lives on.
+                if os.fstat(descriptor).st_nlink:
+                    return os.pread(descriptor, limit, 0)
+            except OSError:
+                pass
+            os.close(self._open.pop(path))
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        self._open[path] = descriptor
+        return os.pread(descriptor, limit, 0)
+
+    def __del__(self) -> None:
+        while self._open:
+            os.close(self._open.popitem()[1])
 
 
 def names(folder: str) -> list[str]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from gputui.model import HostSample
-from gputui.sources.files import NOT_SUPPORTED, NOT_THERE, read, read_text, why
+from gputui.sources.files import NOT_SUPPORTED, NOT_THERE, OpenFiles, read_text, why
 from gputui.sources.reasons import garbage
 
 TWO_NEEDED = "needs two readings"
@@ -78,6 +78,7 @@ class HostReader:
 
     def __init__(self, root: Path = Path("/")) -> None:
         self._root = str(root).rstrip("/")
+        self._open = OpenFiles()
         self._times: tuple[int, int] | None = None
         self._cpu_count: int | None = None
         self._boot_id: str | None = None
@@ -100,7 +101,7 @@ class HostReader:
         return HostSample(**values, missing=missing)
 
     def _file(self, path: str, limit: int = _SHORT_BYTES) -> bytes:
-        return read(f"{self._root}/{path}", limit)
+        return self._open.read(f"{self._root}/{path}", limit)
 
     def _cpu(self, values: dict[str, Any], missing: dict[str, str]) -> None:
         """The share of all CPUs' time since the last reading that was neither idle nor I/O wait.

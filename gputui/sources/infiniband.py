@@ -6,6 +6,7 @@ From /sys/class/infiniband (Documentation/ABI/stable/sysfs-class-infiniband).
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,7 @@ HARDWARE_COUNTERS = (
 """Of the drivers' own, in ``hw_counters``, those that tell of trouble."""
 
 _KINDS = {"infiniband": "infiniband", "ethernet": "roce"}
+_ACTIVE = "active"
 _RATE = re.compile(r"([\d.]+) Gb/sec(?: \(([^)]*)\))?")
 _SPEED = ("speed_mbps", "lanes")
 
@@ -53,14 +55,16 @@ class Port(Link):
         except OSError:
             layer = ""
         self.kind = _KINDS.get(layer, "rdma")
+        self._counters = [
+            *self._there("counters", PORT_COUNTER_BITS),
+            *self._there("hw_counters", HARDWARE_COUNTERS),
+        ]
 
     def _often(self, values: dict[str, Any], missing: dict[str, str]) -> None:
-        """States, as ``4: ACTIVE`` and ``5: LinkUp``."""
-        for field, file in (("state", "state"), ("physical_state", "phys_state")):
-            try:
-                values[field] = self.text(file).partition(": ")[2].lower()
-            except OSError as error:
-                missing[field] = why(error)
+        """The logical state, and the physical one where it explains the other."""
+        self._state("state", "state", values, missing)
+        if values.get("state") != _ACTIVE:
+            self._state("physical_state", "phys_state", values, missing)
 
     def _bytes(self, missing: dict[str, str]) -> tuple[int, int] | None:
         """Octets divided by four, as the specification counts them; EFA counts its own octets."""
@@ -74,6 +78,7 @@ class Port(Link):
         return octets
 
     def _seldom(self, values: dict[str, Any], missing: dict[str, str]) -> dict[str, int]:
+        self._state("physical_state", "phys_state", values, missing)
         self._rate(values, missing)
         if self.kind == "roce":
             try:
@@ -81,20 +86,32 @@ class Port(Link):
             except OSError:
                 values["interface"] = None  # no address yet, which the kernel tells as an error
         totals: dict[str, int] = {}
-        for folder, wanted in (("counters", PORT_COUNTER_BITS), ("hw_counters", HARDWARE_COUNTERS)):
-            try:
-                there = frozenset(names(f"{self.folder}/{folder}"))
-            except OSError:
-                continue  # not every adapter has both
-            for name in wanted:
-                if name in there:
-                    count = self.number(f"{folder}/{name}", missing, name)
-                    if count is not None:
-                        totals[name] = count
+        for file in self._counters:
+            name = file.rpartition("/")[2]
+            count = self.number(file, missing, name)
+            if count is not None:
+                totals[name] = count
         for name, bits in PORT_COUNTER_BITS.items():
             if totals.get(name) == (1 << bits) - 1:
                 missing[name] = f"stands at {totals[name]}, its maximum, until it is reset"
         return totals
+
+    def _there(self, folder: str, wanted: Iterable[str]) -> list[str]:
+        """The counters that the adapter has, of those that are wanted; not every one has both."""
+        try:
+            there = frozenset(names(f"{self.folder}/{folder}"))
+        except OSError:
+            return []
+        return [f"{folder}/{name}" for name in wanted if name in there]
+
+    def _state(
+        self, field: str, file: str, values: dict[str, Any], missing: dict[str, str]
+    ) -> None:
+        """A state, as ``4: ACTIVE`` or ``5: LinkUp``."""
+        try:
+            values[field] = self.text(file, often=field == "state").partition(": ")[2].lower()
+        except OSError as error:
+            missing[field] = why(error)
 
     def _rate(self, values: dict[str, Any], missing: dict[str, str]) -> None:
         """Speed and lanes: ``400 Gb/sec (4X NDR)``.

@@ -7,12 +7,15 @@ from typing import Any
 
 from gputui.model import LinkSample
 from gputui.sources.counters import Meter
-from gputui.sources.files import NOT_SUPPORTED, read_text, why
+from gputui.sources.files import NOT_SUPPORTED, OpenFiles, first_line, read, why
 from gputui.sources.host import TWO_NEEDED
 from gputui.sources.reasons import garbage
+from gputui.text import decoded
 
-SELDOM_EVERY = 5
-"""What changes seldom, and the counters of errors, are read in one of so many readings."""
+SELDOM_S = 10.0
+"""How often what changes seldom is read, and the counters of errors."""
+
+_TURNS = 5
 
 _RATES = ("rx_bytes_per_s", "tx_bytes_per_s")
 
@@ -29,7 +32,9 @@ class Link(ABC):
     def __init__(self, name: str, folder: str, turn: int) -> None:
         self.name = name
         self.folder = folder
-        self._round = turn % SELDOM_EVERY
+        self._open = OpenFiles()
+        self._turn_s = turn % _TURNS * SELDOM_S / _TURNS
+        self._seldom_due_s = float("-inf")
         self._meter = Meter()
         self._seldom_values: dict[str, Any] | None = None
         self._seldom_missing: dict[str, str] = {}
@@ -39,9 +44,10 @@ class Link(ABC):
         values: dict[str, Any] = {}
         missing: dict[str, str] = {}
         self._often(values, missing)
-        if self._seldom_values is None or self._round == 0:
+        if now_s >= self._seldom_due_s:
+            is_first = self._seldom_values is None
             self._read_seldom(now_s)
-        self._round = (self._round + 1) % SELDOM_EVERY
+            self._seldom_due_s = now_s + SELDOM_S - (self._turn_s if is_first else 0.0)
         traffic = self._bytes(missing)
         if traffic is not None:
             rates = self._meter.bytes_per_s(now_s, *traffic)
@@ -49,13 +55,9 @@ class Link(ABC):
                 missing.update(dict.fromkeys(_RATES, TWO_NEEDED))
             else:
                 values.update(zip(_RATES, rates, strict=True))
-        return LinkSample(
-            self.name,
-            kind=self.kind,
-            **values,
-            **(self._seldom_values or {}),
-            missing={**self._seldom_missing, **missing},
-        )
+        told = {**(self._seldom_values or {}), **values}
+        missing = {**self._seldom_missing, **missing}
+        return LinkSample(self.name, kind=self.kind, **told, missing=missing)
 
     @abstractmethod
     def _often(self, values: dict[str, Any], missing: dict[str, str]) -> None:
@@ -69,28 +71,34 @@ class Link(ABC):
     def _seldom(self, values: dict[str, Any], missing: dict[str, str]) -> dict[str, int]:
         """Read what changes seldom; return the counters of errors."""
 
-    def text(self, file: str) -> str:
+    def text(self, file: str, *, often: bool = False) -> str:
         """The text of one of the link's files. Raises OSError."""
-        return read_text(f"{self.folder}/{file}")
+        return first_line(self._data(file, often))
 
-    def number(self, file: str, missing: dict[str, str], name: str) -> int | None:
+    def _data(self, file: str, often: bool) -> bytes:
+        path = f"{self.folder}/{file}"
+        return self._open.read(path) if often else read(path)
+
+    def number(
+        self, file: str, missing: dict[str, str], name: str, *, often: bool = False
+    ) -> int | None:
         """The number in one of the link's files; None, and the reason under ``name``, if none."""
         try:
-            text = self.text(file)
+            data = self._data(file, often)
         except OSError as error:
             missing[name] = why(error)
             return None
-        if text.isdecimal():
-            return int(text)
+        if data.strip().isdigit():
+            return int(data)
         # An adapter without a performance agent answers "N/A (no PMA)".
-        missing[name] = NOT_SUPPORTED if text.startswith("N/A") else garbage(repr(text))
+        missing[name] = NOT_SUPPORTED if data.startswith(b"N/A") else garbage(repr(decoded(data)))
         return None
 
     def traffic(self, received: str, sent: str, missing: dict[str, str]) -> tuple[int, int] | None:
         """The two numbers in two files, as ``_bytes`` returns them."""
         numbers = (
-            self.number(received, missing, _RATES[0]),
-            self.number(sent, missing, _RATES[1]),
+            self.number(received, missing, _RATES[0], often=True),
+            self.number(sent, missing, _RATES[1], often=True),
         )
         return None if numbers[0] is None or numbers[1] is None else (numbers[0], numbers[1])
 

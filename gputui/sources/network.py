@@ -19,7 +19,7 @@ _KINDS: tuple[tuple[type[Link], Callable[[Path], dict[str, str]]], ...] = (
     (Port, find_ports),
     (Interface, find_interfaces),
 )
-_FIND_EVERY_S = 5.0
+_FIND_EVERY_S = 10.0
 _MOST_LINKS = 64
 
 

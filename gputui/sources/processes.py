@@ -27,7 +27,10 @@ ENDED = "[ended]"
 
 _COMMAND_BYTES = 1024
 _ENVIRONMENT_BYTES = 1 << 20
-_REFRESH_S = 10.0
+_REFRESHED_AFTER_S = (2.0, 10.0, 30.0)
+"""When what seldom changes is read again: soon once, for a process may yet become its program."""
+
+_JOB_LOOKS = 2
 _LOOK_EVERY_S = 0.9
 """A little less than a second, so that a look a second is not one every two."""
 
@@ -84,6 +87,7 @@ class _Known:
     has_ended: bool = False
     is_reused: bool = False
     refreshed_s: float = float("-inf")
+    refreshes: int = 0
     cpu_s: float | None = None
     looked_s: float = float("-inf")
     shown: HostProcess = HostProcess(unreachable=NOT_LOOKED_AT)
@@ -179,8 +183,10 @@ class ProcessTable:
     def _with_process(self, pid: int, known: _Known, stat: ProcStat, now_s: float) -> HostProcess:
         if known.doubt == HOST_PID:
             return _somebody(HOST_PID)
-        if now_s - known.refreshed_s >= _REFRESH_S and self._refresh(pid, known, stat.name):
+        after_s = _REFRESHED_AFTER_S[min(known.refreshes, len(_REFRESHED_AFTER_S) - 1)]
+        if now_s - known.refreshed_s >= after_s and self._refresh(pid, known, stat.name):
             known.refreshed_s = now_s
+            known.refreshes += 1
         cpu_percent = None
         if known.cpu_s is not None and now_s > known.looked_s:
             used_s = max(stat.cpu_s - known.cpu_s, 0.0)
@@ -204,7 +210,7 @@ class ProcessTable:
         known.command = decoded(arguments.replace(b"\0", b" ") if arguments else b"[%b]" % name)
         if known.user is None:
             known.user = self._user(pid)
-        if known.job is None:
+        if known.job is None and known.refreshes < _JOB_LOOKS:
             known.job = job_of(
                 self._read(pid, "cgroup", _ENVIRONMENT_BYTES),
                 self._read(pid, "environ", _ENVIRONMENT_BYTES),
