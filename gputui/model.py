@@ -250,11 +250,12 @@ CONGESTION_COUNTERS = frozenset(
 class LinkSample:
     """A port that training's traffic uses.
 
-    ``kind`` is ``infiniband``, ``roce`` (RDMA over Ethernet), ``ethernet`` or ``bond``. ``name`` is
-    the kernel's: ``mlx5_0/1`` (device and port) or ``eth0``; ``interface`` is the network interface
-    of an RDMA port, ``bond`` the bond that an interface belongs to. ``state`` is the kernel's word
-    in lower case (``active``, ``up``, ``down``, ``init`` ...), ``lanes`` what an RDMA port has
-    negotiated, such as ``4X NDR``.
+    ``kind`` is ``infiniband``, ``roce`` (RDMA over Ethernet), ``rdma`` (of a cloud's own kind),
+    ``ethernet`` or ``bond``. ``name`` is the kernel's: ``mlx5_0/1`` (device and port) or ``eth0``.
+    ``state`` is the kernel's word in lower case (``active``, ``up``, ``down``, ``init`` ...), or
+    ``gone`` for one that was here. Of RDMA ports alone: ``physical_state``, ``lanes`` (what they
+    have negotiated, such as ``4X NDR``) and ``interface``, the network interface of a ``roce``
+    one. Of interfaces alone: ``carrier_changes``, and ``bond``, which they belong to.
 
     ``counters`` are the totals of errors and marks of congestion that are not zero, by the kernel's
     names; ``growth`` is by how much each grew in the last ``growth_s`` seconds, and stands until

@@ -15,6 +15,9 @@ from gputui.sources.link import Link
 GONE = "gone"
 """The state of a link that was here, and whose device is no longer."""
 
+_MISSING_WHEN_GONE = dict.fromkeys(
+    ("speed_mbps", "rx_bytes_per_s", "tx_bytes_per_s", "growth_s"), "its device is gone"
+)
 _KINDS: tuple[tuple[type[Link], Callable[[Path], dict[str, str]]], ...] = (
     (Port, find_ports),
     (Interface, find_interfaces),
@@ -42,7 +45,7 @@ class LinkReader:
         samples = []
         for name, link in self._links.items():
             if name in self._gone:
-                samples.append(LinkSample(name, kind=link.kind, state=GONE))
+                samples.append(LinkSample(name, link.kind, GONE, missing=_MISSING_WHEN_GONE))
                 continue
             sample = link.read(now_s)
             if sample.missing.get("state") == NOT_THERE:
