@@ -58,11 +58,16 @@ class Assessor:
 
     def log(self, event: KernelEvent) -> Snapshot | None:
         """The kernel said something. None until the GPUs are known; it is kept for then."""
+        return self.refreshed() if self.hear(event) else None
+
+    def hear(self, event: KernelEvent) -> bool:
+        """As :meth:`log`, for many at a time; whether it was not merely kept for later."""
         if self._node is None or not self._met:
             self._early.append(event)
-            return None
+            return False
         self._hear(event)
-        return self._snapshot(self._node, max(self._node.time_s, event.time_s), self._silence)
+        self._time_s = max(self._time_s, event.time_s)
+        return True
 
     def silent(self, time_s: float, silence: Silence, host: str = "") -> Snapshot:
         """No sample came for so long that it has to be said."""
@@ -74,7 +79,7 @@ class Assessor:
         return self._snapshot(self._node, time_s, silence)
 
     def refreshed(self) -> Snapshot | None:
-        """The last snapshot with what was acknowledged since; None before the first sample."""
+        """The last snapshot with what was heard and acknowledged since; None before the first."""
         if self._node is None:
             return None
         return self._snapshot(self._node, self._time_s, self._silence)

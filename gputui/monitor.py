@@ -99,7 +99,7 @@ class Monitor:
         self._sampled_s = 0.0
         self._ticked_s = 0.0
         self._hurried_s = 0.0
-        self._heard: Snapshot | None = None
+        self._heard = False
 
     # --- for whoever uses it --------------------------------------------------------------------
 
@@ -260,7 +260,7 @@ class Monitor:
             with self._lock:
                 snapshot = self._assessor.sample(record.sample)
             self._capture(lambda capture: capture.sample(snapshot.sample, snapshot.statuses))
-            self._heard = None
+            self._heard = False
             self._tell(snapshot)
         elif isinstance(record, LogRecord):
             self._take_line(record.line)
@@ -276,7 +276,7 @@ class Monitor:
         elif line.source == NVML:
             event = parse_xid_line(line.text, line.time_s)
             if event is not None:
-                self._heard = self._take_event(event, line)
+                self._take_event(event, line)
 
     def _chosen_log(self) -> KernelLog:
         """The kernel log of this machine; one elsewhere comes by the stream."""
@@ -293,7 +293,7 @@ class Monitor:
         event = self._parser.parse(line, time_s, live=live)
         if event is None or (not live and event.time_s < self._oldest_s(time_s)):
             return
-        self._heard = self._take_event(event, LogLine(event.time_s, KERNEL, line))
+        self._take_event(event, LogLine(event.time_s, KERNEL, line))
         if live:
             self._hurry(event)
 
@@ -301,10 +301,10 @@ class Monitor:
         """What is read back may be a day old, and of this boot."""
         return max(time_s - _READ_BACK_S, self._boot_s or 0.0)
 
-    def _take_event(self, event: KernelEvent, line: LogLine) -> Snapshot | None:
+    def _take_event(self, event: KernelEvent, line: LogLine) -> None:
         self._capture(lambda capture: capture.log(line, self._host))
         with self._lock:
-            return self._assessor.log(event)
+            self._heard |= self._assessor.hear(event)
 
     def _hurry(self, event: KernelEvent) -> None:
         """Read the GPUs at once: what the kernel just said should show in their readings."""
@@ -315,7 +315,11 @@ class Monitor:
 
     def _flush(self) -> None:
         """Tell what the log said: once for all the lines that came together."""
-        snapshot, self._heard = self._heard, None
+        if not self._heard:
+            return
+        self._heard = False
+        with self._lock:
+            snapshot = self._assessor.refreshed()
         if snapshot is not None:
             self._tell(snapshot)
 

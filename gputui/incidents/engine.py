@@ -67,6 +67,7 @@ class Engine:
         self._cases: dict[_CaseKey, _Case] = {}
         self._changed: dict[str, Incident] = {}
         self._host = ""
+        self._linked = True
 
     # --- what comes in --------------------------------------------------------------------------
 
@@ -116,13 +117,15 @@ class Engine:
                 continue
             for noticed in rule.on_log(event, self.past):
                 if isinstance(noticed, Over):
+                    self._link()
                     self._over(rule, noticed, event.time_s)
                 else:
                     self._happened(rule, noticed, event.time_s, count)
-        self._link()
+        self._linked = False
 
     def pass_time(self, time_s: float) -> None:
         """Clear what has been quiet for long enough, and forget what cleared long ago."""
+        self._link()
         for key, case in list(self._cases.items()):
             if case.incident is None:
                 continue
@@ -135,7 +138,7 @@ class Engine:
                     case.incident = None  # noticed again: to become a new incident
                 else:
                     del self._cases[key]
-        self._link()
+        self._linked = False
 
     def acknowledge(self, incident_id: str) -> bool:
         """Mark an open incident as seen by somebody; False if there is none of this id."""
@@ -150,6 +153,7 @@ class Engine:
     @property
     def incidents(self) -> tuple[Incident, ...]:
         """The open ones, worst first, then newest; children follow their parent."""
+        self._link()
         found = [case.incident for case in self._cases.values() if case.is_open and case.incident]
         found.sort(key=lambda incident: (-incident.severity, -incident.opened_s, incident.id))
         below: dict[str | None, list[Incident]] = {}
@@ -173,6 +177,7 @@ class Engine:
 
     def changes(self) -> list[Incident]:
         """The incidents that opened, changed or cleared since the last call, each as it is now."""
+        self._link()
         changed = list(self._changed.values())
         self._changed.clear()
         return changed
@@ -334,7 +339,10 @@ class Engine:
         self._changed[incident.id] = incident
 
     def _link(self) -> None:
-        """Hang what an open incident explains under it."""
+        """Hang what an open incident explains under it, if anything happened since it was done."""
+        if self._linked:
+            return
+        self._linked = True
         open_cases = [case for case in self._cases.values() if case.is_open]
         causes = {
             (case.rule.kind, case.finding.subject.name): case.incident.id

@@ -26,7 +26,7 @@ ENVIRONMENT = "GPUTUI_KERNEL_LOG"
 
 CANDIDATES = (KMSG, JOURNAL, "/var/log/kern.log", "/var/log/syslog", "/var/log/messages")
 
-MOST_READ_BACK = 5000
+MOST_READ_BACK = 2000
 """How many lines on GPUs are taken from before the start: well below 200 ms of work."""
 
 _NOW_S = 5.0
