@@ -5,7 +5,7 @@ import json
 from dataclasses import fields
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gputui.model import (
@@ -66,7 +66,7 @@ def any_of(kind, **given):
 gpu_samples = any_of(GpuSample)
 node_samples = any_of(
     NodeSample,
-    gpus=st.lists(gpu_samples, max_size=3).map(tuple),
+    gpus=st.lists(gpu_samples, max_size=2).map(tuple),
     processes=st.lists(any_of(ProcessSample), max_size=3).map(tuple),
     on_bus=st.lists(any_of(PciGpu), max_size=3).map(tuple),
     host_readings=st.none() | any_of(HostSample),
@@ -81,6 +81,7 @@ def written(write) -> list[str]:
     return out.getvalue().split("\n")[:-1]
 
 
+@settings(max_examples=50, deadline=None, suppress_health_check=list(HealthCheck))
 @given(node_samples)
 def test_a_sample_is_read_back_as_it_was(sample):
     """Every reading of every type survives the pipe, the missing ones with their reasons."""
