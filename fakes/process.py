@@ -15,8 +15,8 @@ class JobSpec:
     """A job as a scenario gives it: one process a GPU, all with the same load and memory.
 
     ``load`` is 0..1 of a GPU's SMs; ``gpus`` are indices on one node. A job over several nodes is
-    one of these for each: ``first_rank`` is its first process's, ``ranks`` how many there are in all
-    (0: as many as there are here).
+    one of these for each: ``first_rank`` is its first process's, ``ranks`` how many there are in
+    all (0: as many as there are here).
     """
 
     id: str

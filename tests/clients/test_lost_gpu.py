@@ -17,7 +17,8 @@ def test_the_monitor_says_lost_and_the_others_keep_running(
     fake_node: Callable[..., Any], program: Find, terminal: Callable[..., Any]
 ) -> None:
     """After Xid 79 gputui shows LOST with its age and one GpuLost with what to do at once, while
-    nvtop and nvitop run on and a later gpustat still shows the seven others."""
+    nvtop and nvitop run on and a later gpustat still shows the seven others.
+    """
     node = fake_node("h100-sxm", "--gpus", "8")
     nvtop = program("nvtop", "make clients fetches it on Debian")
     nvitop = program("nvitop", "make test installs it")
