@@ -20,19 +20,13 @@ from textual.binding import Binding, BindingType
 from gputui.model import Snapshot
 from gputui.tui.driver import TerminalDriver
 from gputui.tui.glyphs import ASCII, UNICODE, Glyphs
-from gputui.tui.messages import SnapshotArrived
 from gputui.tui.pages import help_page
+from gputui.tui.pulse import Pulse
 from gputui.tui.screens.lines import LineScreen
 from gputui.tui.screens.main import MainScreen
 from gputui.tui.screens.page import PageScreen
 from gputui.tui.themes import Theme, UnknownThemeError, ascii_for, theme_for
 from gputui.tui.watch import Watch
-
-_TICK_S = 0.5
-_SECOND_S = 0.95
-_LATE_S = 1.2
-"""Ages count also when nothing arrives: the tick draws anew a second after its last picture, and
-this long after a snapshot's, since the next snapshot usually comes just about a second later."""
 
 _STOP_S = 0.2
 """How long the monitor may take to stop before the program leaves without it."""
@@ -71,7 +65,7 @@ class MonitorApp(App[None]):
         self._look = theme
         self._glyphs = glyphs
         self._heard = Watch(monotonic())
-        self._next_tick_s = 0.0
+        self._pulse: Pulse | None = None
 
     def get_default_screen(self) -> MainScreen:
         """The main screen."""
@@ -84,30 +78,23 @@ class MonitorApp(App[None]):
             for ending in (signal.SIGTERM, signal.SIGHUP):
                 loop.add_signal_handler(ending, self.exit)
         self.app_resume_signal.subscribe(self, lambda _: self.screen.refresh())
-        self.set_interval(_TICK_S, self._tick)
-        self._source.start(self._hand_over)
+        self._pulse = Pulse(self._show)
+        self._source.start(self._pulse.offer)
 
-    def _hand_over(self, snapshot: Snapshot) -> None:
-        """Called on the monitor's thread: leave the snapshot for the screen's."""
-        with contextlib.suppress(RuntimeError):  # the screen is closing
-            self.post_message(SnapshotArrived(snapshot))
+    def on_unmount(self) -> None:
+        """Draw nothing more."""
+        if self._pulse is not None:
+            self._pulse.stop()
 
-    def on_snapshot_arrived(self, message: SnapshotArrived) -> None:
-        """Take a snapshot in, and show it."""
-        now_s = monotonic()
-        self._heard.hear(message.snapshot, now_s)
-        self._next_tick_s = now_s + _LATE_S
-        self._redraw()
-
-    def _tick(self) -> None:
-        now_s = monotonic()
-        if now_s >= self._next_tick_s:
-            self._next_tick_s = now_s + _SECOND_S
-            self._redraw()
-
-    def _redraw(self) -> None:
-        if isinstance(self.screen, LineScreen):
-            self.screen.redraw()
+    def _show(self, snapshot: Snapshot | None) -> None:
+        """Take a snapshot in, if there is one, and draw what is known by now."""
+        try:
+            if snapshot is not None:
+                self._heard.hear(snapshot, monotonic())
+            if isinstance(self.screen, LineScreen):
+                self.screen.redraw()
+        except Exception as error:
+            self._handle_exception(error)
 
     def action_help(self) -> None:
         """Open the page of keys and words, once."""

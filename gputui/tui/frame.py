@@ -225,16 +225,16 @@ def _processes(builder: _Builder, shares: Plan, rows: list[ProcessSample]) -> No
     if not shares.process_titles or builder.scene.snapshot is None:
         return
     scene, width = builder.scene, builder.width
-    placed = processes.placed_columns(width, rows)
+    table = processes.table(scene, width, rows)
 
     def title(range_text: str) -> list[Line]:
-        columns = processes.column_heading(scene, width, placed)
+        columns = processes.column_heading(table, scene.view.sort)
         if shares.process_titles == 1:
             return [columns]
         return [processes.heading(scene, len(rows), width, range_text), columns]
 
     def one(position: int, selected: bool) -> Sequence[Line]:
-        return (processes.draw(rows[position], scene.glyphs, width, placed, selected=selected),)
+        return (processes.draw(rows[position], table, selected=selected),)
 
     items = _List(Panel.PROCESSES, tuple((p.pid, p.gpu) for p in rows), [1] * len(rows), one)
     builder.add_list(items, shares.process_rows, title, "processes")

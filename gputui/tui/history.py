@@ -7,7 +7,7 @@ A gap stays a gap.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from functools import lru_cache
 
 BUCKET_S = 6.0
 """One sample of the picture covers this long; two samples are a braille cell."""
@@ -23,6 +23,10 @@ _DOTS = {
     for b, right in enumerate(_RIGHT)
 }
 """The braille cell (Unicode block from U+2800) for two heights; a gap is a plain space."""
+
+
+Values = tuple[float | None, ...]
+"""Percentages, oldest first; ``None`` is a gap."""
 
 
 class History:
@@ -54,7 +58,7 @@ class History:
         return self._sum / self._count if self._count else None
 
     @property
-    def values(self) -> tuple[float | None, ...]:
+    def values(self) -> Values:
         """The averages, the current span's last, made up to whole pairs of spans.
 
         Pairs begin at even spans, so that a picture with two samples a cell moves by whole cells.
@@ -72,23 +76,38 @@ def height(value: float | None) -> int:
     return 1 + min(max(int(value // 25), 0), 3)
 
 
-def sparkline(values: Sequence[float | None], width: int, *, braille: bool, levels: str) -> str:
+def sparkline(values: Values, width: int, *, braille: bool, levels: str) -> str:
     """The newest ``values``, newest at the right, in exactly ``width`` cells.
 
     Two samples a cell in braille. Otherwise one sample a cell, in ``levels`` from low to high: half
     the time then fits, so pairs are averaged to show the same span.
     """
-    wanted = 2 * width
-    recent = [None] * (wanted - len(values)) + list(values[max(len(values) - wanted, 0) :])
-    if braille:
-        heights = [height(value) for value in recent]
-        return "".join([_DOTS[pair] for pair in zip(heights[::2], heights[1::2], strict=True)])
-    text = ""
-    for pair in zip(recent[::2], recent[1::2], strict=True):
-        known = [value for value in pair if value is not None]
-        if not known:
-            text += " "
-            continue
-        mean = min(max(sum(known) / len(known), 0.0), 100.0)
-        text += levels[min(int(mean / 100 * len(levels)), len(levels) - 1)]
-    return text
+    if width <= 0:
+        return ""
+    draw = _dots if braille else _levels
+    return draw(values[:-2], width - 1, levels) + draw(values[-2:], 1, levels)
+
+
+@lru_cache(maxsize=256)  # the past stays as it is until it moves on by a cell
+def _dots(values: Values, width: int, levels: str) -> str:
+    heights = [height(value) for value in _newest(values, 2 * width)]
+    return "".join([_DOTS[pair] for pair in zip(heights[::2], heights[1::2], strict=True)])
+
+
+@lru_cache(maxsize=256)
+def _levels(values: Values, width: int, levels: str) -> str:
+    recent = _newest(values, 2 * width)
+    return "".join([_level(pair, levels) for pair in zip(recent[::2], recent[1::2], strict=True)])
+
+
+def _newest(values: Values, count: int) -> list[float | None]:
+    """The last ``count`` values, after as many gaps as are needed."""
+    return [None] * (count - len(values)) + list(values[max(len(values) - count, 0) :])
+
+
+def _level(pair: Values, levels: str) -> str:
+    known = [value for value in pair if value is not None]
+    if not known:
+        return " "
+    mean = min(max(sum(known) / len(known), 0.0), 100.0)
+    return levels[min(int(mean / 100 * len(levels)), len(levels) - 1)]

@@ -8,6 +8,7 @@ must never see another program's control characters.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from rich.cells import cell_len, set_cell_size
@@ -67,6 +68,7 @@ def shorten(text: str, width: int, ellipsis: str) -> str:
     return set_cell_size(text, width - width_of(ellipsis)) + ellipsis
 
 
+@lru_cache(maxsize=2048)
 def left(text: str, width: int, ellipsis: str = "…") -> str:
     """``text`` in exactly ``width`` cells, at the left."""
     if len(text) <= width and text.isascii():
@@ -75,6 +77,7 @@ def left(text: str, width: int, ellipsis: str = "…") -> str:
     return text + " " * (width - width_of(text))
 
 
+@lru_cache(maxsize=2048)
 def right(text: str, width: int, ellipsis: str = "…") -> str:
     """``text`` in exactly ``width`` cells, at the right."""
     if len(text) <= width and text.isascii():

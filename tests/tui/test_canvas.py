@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from gputui.tui.compositor import SpanUpdate
 from gputui.tui.frame import draw
+from gputui.tui.painter import SpanUpdate
 from gputui.tui.roles import Role
 from gputui.tui.scene import Scene
 from gputui.tui.text import Line, Run, clean, make_line

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from gputui.age import age
 from gputui.model import THERMAL_REASONS, ClockReasons, GpuSample, GpuState, GpuStatus
@@ -110,11 +111,13 @@ def worst_first(rows: Sequence[GpuRow]) -> list[GpuRow]:
     return sorted(rows, key=lambda row: (order[row.status.state], row.sample.index))
 
 
+@lru_cache(maxsize=16)
 def placed_columns(width: int) -> tuple[Placed[GpuRow], ...]:
     """The columns that fit into a screen of ``width`` cells."""
     return place(_COLUMNS, 1, width - 2)
 
 
+@lru_cache(maxsize=16)
 def heading(width: int, glyphs: Glyphs, range_text: str = "") -> Line:
     """The columns' titles. ``range_text`` (``1-6 of 16``) stands at the right when rows are cut."""
     placed = placed_columns(width)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from functools import lru_cache
 
 from gputui.tui.roles import Role
 from gputui.tui.scene import Scene
 from gputui.tui.text import Line, Run, clean, make_line, right, width_of
 
-MAIN_KEYS = (
+Keys = tuple[tuple[str, str, int], ...]
+"""Key, what it does, and its rank: the lowest stay longest when room is short."""
+
+MAIN_KEYS: Keys = (
     ("Enter", "open", 2),
     ("Tab", "next list", 3),
     ("/", "filter", 4),
@@ -16,13 +19,14 @@ MAIN_KEYS = (
     ("?", "help", 1),
     ("q", "quit", 0),
 )
-"""Key, what it does, and its rank: the lowest stay longest when room is short."""
+"""The main screen's."""
 
-PAGE_KEYS = (("Esc", "back", 0), ("j k", "scroll", 2), ("q", "quit", 1))
-"""The same for a page that is read."""
+PAGE_KEYS: Keys = (("Esc", "back", 0), ("j k", "scroll", 2), ("q", "quit", 1))
+"""Those of a page that is read."""
 
 
-def key_line(keys: Sequence[tuple[str, str, int]], width: int, range_text: str = "") -> Line:
+@lru_cache(maxsize=16)
+def key_line(keys: Keys, width: int, range_text: str = "") -> Line:
     """As many of ``keys`` as fit, in their order; ``range_text`` (``1-20 of 45``) at the right."""
     room = width - 1 - (len(range_text) + 1 if range_text else 0)
     kept: set[str] = set()

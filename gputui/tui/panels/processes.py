@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 
 from gputui.model import ProcessSample
 from gputui.tui import format as fmt
@@ -85,31 +87,45 @@ def empty_line(scene: Scene, width: int) -> Line:
     return make_line([Run(f"   {text}", Role.DIM)], width)
 
 
-def placed_columns(width: int, processes: Sequence[ProcessSample]) -> tuple[Placed[_Row], ...]:
-    """The columns that fit; the job's only where some process has a job."""
-    has_job = any(process.job for process in processes)
+@dataclass(frozen=True, slots=True)
+class Table:
+    """How the processes are laid out. ``has_job`` says whether there is a column for jobs."""
+
+    width: int
+    glyphs: Glyphs
+    has_job: bool
+
+    @property
+    def placed(self) -> tuple[Placed[_Row], ...]:
+        """The columns that fit."""
+        return _placed_columns(self.width, self.has_job)
+
+
+def table(scene: Scene, width: int, processes: Sequence[ProcessSample]) -> Table:
+    """The layout for these processes: a column for jobs only where one has a job."""
+    return Table(width, scene.glyphs, any(process.job for process in processes))
+
+
+@lru_cache(maxsize=16)
+def _placed_columns(width: int, has_job: bool) -> tuple[Placed[_Row], ...]:
     columns = [c for c in _COLUMNS if has_job or c.title != "JOB"]
     return place(columns, 1, width - 2)
 
 
-def column_heading(scene: Scene, width: int, placed: Sequence[Placed[_Row]]) -> Line:
+@lru_cache(maxsize=16)
+def column_heading(table: Table, sort: Sort) -> Line:
     """The columns' titles, with a mark at the one sorted by."""
-    glyphs = scene.glyphs
-    runs = titles(placed, glyphs.ellipsis, scene.view.sort.value, glyphs.sorted)
+    width, glyphs = table.width, table.glyphs
+    runs = titles(table.placed, glyphs.ellipsis, sort.value, glyphs.sorted)
     return make_line([Run(" ", Role.TITLE), *runs, Run(" " * width, Role.TITLE)], width)
 
 
-def draw(
-    process: ProcessSample,
-    glyphs: Glyphs,
-    width: int,
-    placed: Sequence[Placed[_Row]],
-    *,
-    selected: bool,
-) -> Line:
+@lru_cache(maxsize=512)  # most processes are as they were a second ago
+def draw(process: ProcessSample, table: Table, *, selected: bool) -> Line:
     """One process's line."""
-    cursor = Run(glyphs.cursor if selected else " ", Role.CURSOR)
-    return make_line([cursor, *cells(placed, (process, glyphs))], width, selected=selected)
+    cursor = Run(table.glyphs.cursor if selected else " ", Role.CURSOR)
+    runs = [cursor, *cells(table.placed, (process, table.glyphs))]
+    return make_line(runs, table.width, selected=selected)
 
 
 # ------------------------------------------------------------------------- cells

@@ -9,7 +9,6 @@ from time import monotonic
 from textual.app import ComposeResult
 from textual.screen import Screen
 
-from gputui.tui.compositor import compositor_for
 from gputui.tui.glyphs import Glyphs
 from gputui.tui.scene import Scene
 from gputui.tui.text import Line
@@ -28,7 +27,6 @@ class LineScreen(Screen[None]):
         self.look = theme
         self.glyphs = glyphs
         self.canvas = Canvas(self.draw_lines, theme, ascii_only=glyphs.ascii_only)
-        self._compositor = compositor_for(self.canvas)
 
     def compose(self) -> ComposeResult:
         """The canvas alone."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 
 from rich.color import Color
@@ -12,19 +12,22 @@ from textual.geometry import Region, Size
 from textual.strip import Strip
 from textual.widget import Widget
 
+from gputui.tui.painter import paint
 from gputui.tui.text import Line, Run, to_ascii, width_of
 from gputui.tui.themes import Look, Theme
 
 _WORTH_A_MOVE = 6
 """To pass over more unchanged cells than this takes fewer bytes than to draw them again."""
 
+_PIECE = 8
+"""So many characters are compared at a time."""
+
 
 class Canvas(Widget):
     """The whole area of a screen, drawn line by line.
 
     ``draw`` gives the lines for a width and a height in cells. :meth:`redraw` compares them with
-    those on the screen and asks Textual to repaint the spans that differ, nothing else; a new size
-    draws anew.
+    those on the screen and repaints the spans that differ, nothing else; a new size draws anew.
     """
 
     DEFAULT_CSS = "Canvas { width: 100%; height: 100%; }"
@@ -57,14 +60,19 @@ class Canvas(Widget):
             self.refresh()
             return
         old, self._lines = self._lines, self._drawn()
-        dirty = [
-            Region(start, y, end - start, 1)
+        spans = [
+            (y, start, end)
             for y, (before, after) in enumerate(zip(old, self._lines, strict=True))
             if before != after
             for start, end in changed_spans(before, after)
         ]
-        if dirty:
-            self.refresh(*dirty)
+        if spans and not paint(self, spans):
+            self.refresh(*(Region(start, y, end - start, 1) for y, start, end in spans))
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """The lines as they are now: Textual would keep those that it did not paint itself."""
+        x1, x2 = crop.column_span
+        return [self.render_line(y).crop(x1, x2) for y in crop.line_range]
 
     def render_line(self, y: int) -> Strip:
         """One line in the theme's styles."""
@@ -133,9 +141,7 @@ def _within_run(old: str, new: str, start: int) -> list[tuple[int, int]]:
         return [(start, start + width)]
     spans: list[tuple[int, int]] = []
     first = last = -1
-    for at, (was, now) in enumerate(zip(old, new, strict=True)):
-        if was == now:
-            continue
+    for at in _differences(old, new):
         if first < 0:
             first = at
         elif at - last > _WORTH_A_MOVE:
@@ -145,3 +151,13 @@ def _within_run(old: str, new: str, start: int) -> list[tuple[int, int]]:
     if first >= 0:
         spans.append((start + first, start + last + 1))
     return spans
+
+
+def _differences(old: str, new: str) -> Iterator[int]:
+    """Where two texts of one length differ; pieces that are alike are passed over whole."""
+    for piece in range(0, len(new), _PIECE):
+        was, now = old[piece : piece + _PIECE], new[piece : piece + _PIECE]
+        if was != now:
+            for at, (before, after) in enumerate(zip(was, now, strict=True), piece):
+                if before != after:
+                    yield at

@@ -1,10 +1,10 @@
-"""Only the cells that changed reach the terminal.
+"""Only the characters that changed reach the terminal.
 
-Textual's own partial update renders every line of every widget it touches, and sends changed cells
-from the widget's left edge, with the whole style set anew for each piece of text. On a screen that
-is one canvas that is the whole line. This compositor takes the canvas's lines as they are, sends
-the changed spans alone, and changes only those parts of the style that differ. With anything else
-on the screen (a toast), or in a Textual that is made differently, Textual's own way is taken.
+Textual repaints a widget in five steps, each a message to itself, and sends changed cells from the
+widget's left edge, with the whole style set anew for each piece of text. Where a screen is one
+canvas and nothing else, the changed spans are sent at once, and only those parts of the style that
+differ. With anything else on the screen (a toast), or in a Textual that is made differently,
+Textual's own way is taken.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from rich.color import Color, ColorSystem
 from rich.segment import Segment
-from textual._compositor import ChopsUpdate, Compositor, CompositorUpdate
+from textual._compositor import CompositorUpdate
 
 from gputui.tui.roles import Role
 from gputui.tui.text import Line, width_of
@@ -26,48 +26,37 @@ if TYPE_CHECKING:
 
     from gputui.tui.widgets.canvas import Canvas
 
-
-def compositor_for(canvas: Canvas) -> Compositor:
-    """The sparing compositor where Textual is made as this expects it, else Textual's own."""
-    stock = Compositor()
-    needed = ("_dirty_regions", "_regions_to_spans", "visible_widgets", "root", "size")
-    return CanvasCompositor(canvas) if all(hasattr(stock, name) for name in needed) else stock
+Span = tuple[int, int, int]
+"""Cells of a line: ``(y, x1, x2)`` with ``x1 <= x < x2``."""
 
 
-class CanvasCompositor(Compositor):
-    """A compositor for screens that are one canvas."""
+def paint(canvas: Canvas, spans: Sequence[Span]) -> bool:
+    """Send spans of the canvas to the terminal; False where Textual has to do it."""
+    app, screen = canvas.app, canvas.screen
+    if not hasattr(app, "_display") or app._batch_count or screen is not app.screen:
+        return False
+    if not _is_alone(canvas):
+        return False
+    app._display(screen, SpanUpdate(spans, canvas.lines, canvas.theme))  # type: ignore[arg-type]
+    return True
 
-    def __init__(self, canvas: Canvas) -> None:
-        super().__init__()
-        self._canvas = canvas
 
-    def render_partial_update(self) -> CompositorUpdate | ChopsUpdate | None:  # type: ignore[override]
-        """The update for the regions that are dirty now."""
-        if not self._dirty_regions or not self._is_canvas_alone():
-            return super().render_partial_update()
-        screen = self.size.region
-        regions = [region.intersection(screen) for region in self._dirty_regions]
-        self._dirty_regions.clear()
-        spans = list(self._regions_to_spans(regions))
-        return SpanUpdate(spans, self._canvas.lines, self._canvas.theme)
-
-    def _is_canvas_alone(self) -> bool:
-        """Whether the canvas is all there is to be seen, and covers the screen."""
-        shown = self.visible_widgets
-        place = shown.get(self._canvas)
-        return (
-            place is not None
-            and place[0] == self.size.region
-            and all(widget is self._canvas or widget is self.root for widget in shown)
-        )
+def _is_alone(canvas: Canvas) -> bool:
+    """Whether the canvas is all there is to be seen, and covers the screen."""
+    screen = canvas.screen
+    shown = screen._compositor.visible_widgets
+    place = shown.get(canvas)
+    return (
+        place is not None
+        and place[0] == screen.size.region
+        and all(widget is canvas or widget is screen for widget in shown)
+    )
 
 
 class SpanUpdate(CompositorUpdate):
-    """Spans ``(y, x1, x2)`` of lines, in as few bytes as is simple."""
+    """Spans of lines, in as few bytes as is simple."""
 
-    def __init__(
-        self, spans: Sequence[tuple[int, int, int]], lines: Sequence[Line], theme: Theme
-    ) -> None:
+    def __init__(self, spans: Sequence[Span], lines: Sequence[Line], theme: Theme) -> None:
         self._spans = spans
         self._lines = lines
         self._theme = theme
