@@ -10,9 +10,11 @@ from collections import deque
 from dataclasses import replace
 
 from gputui.incidents.engine import Engine
+from gputui.incidents.history import DEFAULTS
 from gputui.incidents.roster import Roster, has_readings
 from gputui.incidents.rules import all_rules
 from gputui.incidents.states import DOES_NOT_RETURN, state_of
+from gputui.incidents.thresholds import Thresholds
 from gputui.logs.kernel import KERNEL, KernelEvent
 from gputui.logs.twice import Pairs
 from gputui.model import GpuSample, GpuState, GpuStatus, Incident, NodeSample, Snapshot
@@ -25,10 +27,22 @@ _TELLS_SINCE = {GpuState.LOST: "GpuLost", GpuState.HUNG: "GpuHung"}
 
 
 class Assessor:
-    """What is known of one node. ``gpus`` are the indices to show, all of them when empty."""
+    """What is known of one node.
 
-    def __init__(self, *, interval_s: float, gpus: tuple[int, ...] = ()) -> None:
-        self._engine = Engine(all_rules(), interval_s=interval_s)
+    ``gpus`` are the indices to show, all of them when empty; ``rules_off`` are kinds of incidents
+    that are not wanted.
+    """
+
+    def __init__(
+        self,
+        *,
+        interval_s: float,
+        gpus: tuple[int, ...] = (),
+        rules_off: frozenset[str] = frozenset(),
+        thresholds: Thresholds = DEFAULTS,
+    ) -> None:
+        rules = [rule for rule in all_rules() if rule.kind not in rules_off]
+        self._engine = Engine(rules, interval_s=interval_s, thresholds=thresholds)
         self._roster = Roster()
         self._shown = frozenset(gpus)
         self._node: NodeSample | None = None

@@ -27,13 +27,16 @@ gputui                        the monitor, on this machine's GPUs
 gputui --demo                 on a fake node that runs into trouble
 gputui --once                 one reading as text; --json for machines
 gputui --stream | jq .        readings, log lines and incidents, for ever
+gputui config init            a file of settings, to fill in
 """
 
 _EXIT_CODES = """\
 exit codes: 0 healthy, 1 incidents of warning or worse, 2 could not read, 64 bad usage
 """
 
-_UNITS_S = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
+COMMANDS = ("config",)
+"""What may stand first: a command that is not the monitor."""
+
 _FIRST_S = 0.5
 """How long the screen is held back for a first reading that may say that there is no driver."""
 
@@ -63,15 +66,14 @@ class _Parser(argparse.ArgumentParser):
         return f"; did you mean {near[0]}?" if near else ""
 
 
-def duration_s(text: str) -> float:
-    """Seconds of ``500ms``, ``1s``, ``2m``; a unit is needed."""
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)([a-z]*)", text.strip())
-    if found is None or found[2] not in _UNITS_S:
-        hint = f"; did you mean {text}s?" if found and not found[2] else ""
-        raise argparse.ArgumentTypeError(
-            f'"{text}" is no duration: expected a number with a unit, such as 1s or 500ms{hint}'
-        )
-    seconds = float(found[1]) * _UNITS_S[found[2]]
+def interval(text: str) -> float:
+    """Seconds between readings, of ``500ms``, ``1s``, ``2m``; a unit is needed."""
+    from gputui.quantities import duration_s
+
+    try:
+        seconds = duration_s(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
     if not _LEAST_INTERVAL_S <= seconds <= _MOST_INTERVAL_S:
         raise argparse.ArgumentTypeError(f"{text} is out of range: expected 100ms to 1h")
     return seconds
@@ -122,10 +124,15 @@ def _parser() -> _Parser:
         metavar="SOURCE",
         help="local, stream=PATH (a FIFO or file in the capture format) or replay=FILE",
     )
-    add("--kernel-log", default="auto", metavar="LOG", help="auto, kmsg, journal, none or a path")
-    add("--interval", type=duration_s, metavar="TIME", help="time between readings (default 1s)")
+    add("--kernel-log", metavar="LOG", help="auto (default), kmsg, journal, none or a path")
+    add("--interval", type=interval, metavar="TIME", help="time between readings (default 1s)")
     add("--gpu", type=gpu_indices, default=(), metavar="LIST", help="only these, such as 0,3")
     add("--record", type=Path, metavar="FILE", help="write everything to a file, for replay=")
+    add(
+        "--allow-actions",
+        action="store_true",
+        help="processes may be ended, and steps of runbooks run (off unless given)",
+    )
     how = parser.add_argument_group("instead of the screen")
     how.add_argument("--once", action="store_true", help="one reading, as a table")
     how.add_argument("--json", action="store_true", help="one reading, as JSON")
@@ -140,6 +147,8 @@ def _parser() -> _Parser:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; return its exit code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
+    if given and given[0] in COMMANDS:
+        return _command(given[0], given[1:])
     parser = _parser()
     options = parser.parse_args(given)
     outputs = [name for name in ("json", "brief", "stream") if getattr(options, name)]
@@ -159,6 +168,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _failed(error)
     except KeyboardInterrupt:
         return INTERRUPTED
+    except BrokenPipeError:
+        _let_go_of_stdout()
+        return 0
+
+
+def _command(name: str, arguments: Sequence[str]) -> int:
+    """Run what is not the monitor."""
+    from importlib import import_module
+
+    try:
+        return int(import_module(f"gputui.commands.{name}").run(arguments))
     except BrokenPipeError:
         _let_go_of_stdout()
         return 0
@@ -226,16 +246,18 @@ def _screen(options: argparse.Namespace) -> int:
         monitor.stop()
         print("To see gputui on a fake node: gputui --demo", file=sys.stderr)
         return _failed(first.error)
-    return run(monitor, theme=options.theme, ascii_only=options.ascii)
+    return run(monitor, theme=monitor.options.theme, ascii_only=options.ascii)
 
 
 def _monitor(
     options: argparse.Namespace, captures: Sequence[CaptureWriter] = (), *, interval_s: float = 1.0
 ) -> Monitor:
     """Start the sampler first, and import the rest while it starts."""
+    from gputui.config import load_config
     from gputui.sources.open import open_source
 
-    interval_s = options.interval or interval_s
+    config = load_config()
+    interval_s = options.interval or config.interval_s or interval_s
     name = options.source
     if options.once or options.json or options.brief:
         # What counts is how a recording ends: it is read as fast as it can be.
@@ -243,7 +265,19 @@ def _monitor(
     source = open_source(name, interval_s)
     from gputui.monitor import Monitor, MonitorOptions
 
-    asked = MonitorOptions(name, interval_s, options.kernel_log, options.gpu, options.record)
+    asked = MonitorOptions(
+        source=name,
+        interval_s=interval_s,
+        kernel_log=options.kernel_log or config.kernel_log,
+        gpus=options.gpu,
+        record=options.record,
+        theme=options.theme or config.theme,
+        allow_actions=options.allow_actions or config.allow_actions,
+        expected_gpus=config.expected_gpus,
+        rules_off=config.rules_off,
+        thresholds=config.thresholds,
+        notices=config.problems,
+    )
     monitor = Monitor(asked, captures, source)
     monitor.launch()
     return monitor

@@ -26,6 +26,8 @@ from pathlib import Path
 
 from gputui.assess import Assessor
 from gputui.errors import SourceError
+from gputui.incidents.history import DEFAULTS
+from gputui.incidents.thresholds import Thresholds
 from gputui.logs.find import AUTO, ENVIRONMENT, NONE, KernelLog
 from gputui.logs.kernel import KERNEL, KernelEvent, KernelParser
 from gputui.logs.nvml import NVML, parse_xid_line
@@ -54,7 +56,9 @@ class MonitorOptions:
 
     ``source`` is ``local``, ``stream=PATH`` or ``replay=FILE``; ``kernel_log`` is ``auto``,
     ``none`` or a path; ``gpus`` are the indices to show, all when empty; ``record`` is a file that
-    receives everything in the capture format.
+    receives everything in the capture format. ``expected_gpus``, ``rules_off`` and ``thresholds``
+    are as in :class:`gputui.config.Config`; ``notices`` are told beside the monitor's own.
+    ``theme`` and ``allow_actions`` are for the screen.
     """
 
     source: str = "local"
@@ -62,6 +66,12 @@ class MonitorOptions:
     kernel_log: str = AUTO
     gpus: tuple[int, ...] = ()
     record: Path | None = None
+    theme: str | None = None
+    allow_actions: bool = False
+    expected_gpus: int | tuple[str, ...] | None = None
+    rules_off: frozenset[str] = frozenset()
+    thresholds: Thresholds = DEFAULTS
+    notices: tuple[str, ...] = ()
 
 
 class Monitor:
@@ -81,7 +91,12 @@ class Monitor:
         self.ended = threading.Event()
         """Set when nothing more will come: the source is at its end, or nobody reads a capture."""
         self._captures = list(captures)
-        self._assessor = Assessor(interval_s=options.interval_s, gpus=options.gpus)
+        self._assessor = Assessor(
+            interval_s=options.interval_s,
+            gpus=options.gpus,
+            rules_off=options.rules_off,
+            thresholds=options.thresholds,
+        )
         self._lock = threading.Lock()
         self._boot_s = _boot_s()
         self._parser = KernelParser(self._boot_s)
@@ -332,8 +347,9 @@ class Monitor:
         if changes:
             self._capture(lambda capture: _write_all(capture, changes, now_s))
         source_notice = self._source.notice if self._source else ""
-        notices = [text for text in (self._log.notice, source_notice, self._fault) if text]
-        self._on_snapshot(replace(snapshot, notices=(*snapshot.notices, *notices)))
+        own = (self._log.notice, source_notice, self._fault, *self.options.notices)
+        notices = (*snapshot.notices, *(text for text in own if text))
+        self._on_snapshot(replace(snapshot, notices=notices))
 
     def _capture(self, write: Callable[[CaptureWriter], None]) -> None:
         """Write to every capture. One that cannot be written to any more is given up, in words.

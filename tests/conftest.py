@@ -141,6 +141,7 @@ def environment() -> Iterator[dict[str, str]]:
             "XDG_RUNTIME_DIR": folder,
             "TMPDIR": folder,
             "XDG_STATE_HOME": f"{folder}/state",
+            "XDG_CONFIG_HOME": f"{folder}/config",
         }
 
 

@@ -13,8 +13,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from gputui.incidents.history import History
+from gputui.incidents.history import DEFAULTS, History
 from gputui.incidents.rule import Finding, Over, Rule, Span
+from gputui.incidents.thresholds import Thresholds
 from gputui.logs.kernel import KernelEvent
 from gputui.model import Incident, NodeSample
 from gputui.silence import Silence
@@ -60,8 +61,10 @@ class _Case:
 class Engine:
     """The incidents of one node. ``interval_s`` is what a span of samples counts in."""
 
-    def __init__(self, rules: Iterable[Rule], *, interval_s: float) -> None:
-        self.past = History()
+    def __init__(
+        self, rules: Iterable[Rule], *, interval_s: float, thresholds: Thresholds = DEFAULTS
+    ) -> None:
+        self.past = History(thresholds)
         self._rules = tuple(rules)
         self._interval_s = interval_s
         self._cases: dict[_CaseKey, _Case] = {}

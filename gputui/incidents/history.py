@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TypeVar
 
+from gputui.incidents.thresholds import Thresholds
 from gputui.logs.kernel import KernelEvent
 from gputui.model import GpuSample, NodeSample
 
@@ -14,13 +15,19 @@ WINDOW_S = 90.0
 _MOST_SAMPLES = 1000
 _MOST_EVENTS = 500
 
+DEFAULTS = Thresholds()
+
 Value = TypeVar("Value")
 
 
 class History:
-    """Bounded memory of one node, oldest first. The present sample and event are part of it."""
+    """Bounded memory of one node, oldest first. The present sample and event are part of it.
 
-    def __init__(self) -> None:
+    ``thresholds`` are the numbers that rules go by.
+    """
+
+    def __init__(self, thresholds: Thresholds = DEFAULTS) -> None:
+        self.thresholds = thresholds
         self.samples: deque[NodeSample] = deque(maxlen=_MOST_SAMPLES)
         self._events: deque[KernelEvent] = deque(maxlen=_MOST_EVENTS)
 

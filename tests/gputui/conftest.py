@@ -27,6 +27,13 @@ _module.loader.exec_module(fake_nvml)
 FakeNvml = fake_nvml.FakeNvml
 
 
+@pytest.fixture(autouse=True)
+def own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test reads or leaves anything in the folders of whoever runs it."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+
+
 @pytest.fixture
 def nvml() -> FakeNvml:
     """Two healthy GPUs."""

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import gputui
-from gputui.cli import duration_s
+from gputui.quantities import duration_s
 
 ROOT = Path(gputui.__file__).parents[1]
 
@@ -309,10 +309,12 @@ def test_the_version_is_the_projects(run):
         (["--demo=hot", "--ascii"], ["run", "hot", "--", "-m", "gputui", "--ascii"]),
         (["--once", "--demo", "hot", "--gpu", "1"],
          ["run", "hot", "--", "-m", "gputui", "--once", "--gpu", "1"]),
+        (["--demo", "--record=a/b.jsonl"],
+         ["run", "demo", "--writable", "a", "--", "-m", "gputui", "--record=a/b.jsonl"]),
     ],
 )  # fmt: skip
 def test_the_demo_is_handed_to_another_program(run, tmp_path, arguments, handed_over):
-    """The rest of the command line goes with it."""
+    """The rest of the command line goes with it; every demo has a name of its own."""
     house = tmp_path / "house"
     shutil.copytree(
         ROOT / "gputui", house / "gputui", ignore=shutil.ignore_patterns("__pycache__", "tui")
@@ -322,7 +324,10 @@ def test_the_demo_is_handed_to_another_program(run, tmp_path, arguments, handed_
     (house / "chaos/__main__.py").write_text("import json, sys; print(json.dumps(sys.argv[1:]))")
     done = run(*arguments, PYTHONPATH=str(house))
     assert done.returncode == 0
-    assert [word for word in json.loads(done.stdout) if word != sys.executable] == handed_over
+    words = [word for word in json.loads(done.stdout) if word != sys.executable]
+    name = words.index("--name")
+    assert re.fullmatch(r"demo-\d+", words[name + 1])
+    assert words[:name] + words[name + 2 :] == handed_over
 
 
 def test_another_package_of_that_name_is_named(run, tmp_path):

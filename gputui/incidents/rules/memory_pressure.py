@@ -8,13 +8,6 @@ from gputui.incidents.history import History
 from gputui.incidents.rule import WARNING, Finding, Subject, after, rule
 from gputui.model import Action, GpuSample, NodeSample
 
-FULL_SHARE = 0.95
-"""More used than this leaves no room for a workspace or a fragmented allocator."""
-
-GROWING_SHARE = 0.75
-"""Growth below this is a job that loads its model."""
-
-FORESEEN_S = 300.0
 _TREND_S = 30.0
 _RECENT_S = 10.0
 _MIB = 1 << 20
@@ -31,16 +24,17 @@ def memory_pressure(now: NodeSample, past: History) -> Iterator[Finding]:
 
     The trend is a straight line through the last half minute, and must still go on.
     """
+    limits = past.thresholds
     for gpu in now.gpus:
         used, total = gpu.memory_used_bytes, gpu.memory_total_bytes
-        if used is None or not total or used <= GROWING_SHARE * total:
+        if used is None or not total or used <= limits.memory_growing_share * total:
             continue
         rate = _bytes_per_s(past.series(gpu.index, _used, last_s=_TREND_S))
         full_in_s = (total - used) / rate if rate > 0 else float("inf")
-        if full_in_s <= FORESEEN_S:
+        if full_in_s <= limits.memory_foreseen_s:
             cause = "leak"
             text = f"full in {_minutes(full_in_s)}, growing {rate / _MIB:.0f} MiB/s"
-        elif used > FULL_SHARE * total:
+        elif used > limits.memory_full_share * total:
             cause, text = "shortage", f"{100 * used / total:.0f} % used"
         else:
             continue

@@ -1,0 +1,1 @@
+"""Commands of ``gputui`` that are not the monitor, one a file: ``gputui NAME ...``."""

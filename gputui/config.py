@@ -1,0 +1,295 @@
+"""What a site or a user has set: ``config.toml`` in /etc/gputui and in $XDG_CONFIG_HOME/gputui.
+
+The user's file is stronger than the site's, and the command line is stronger than both. An entry
+that is wrong is left out and told, with its file and line; a monitor that refuses to start because
+of it would be gone when it is needed.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any
+
+from gputui.incidents.thresholds import Thresholds
+from gputui.quantities import duration_s, share
+
+SYSTEM = Path("/etc/gputui/config.toml")
+LEAST_INTERVAL_S, MOST_INTERVAL_S = 0.1, 3600.0
+
+Expected = int | tuple[str, ...] | None
+"""The GPUs that a node should have: how many, or which (UUIDs); None for whatever was seen."""
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """What is set. ``problems`` are entries that are wrong, one line each, with file and line."""
+
+    interval_s: float | None = None
+    kernel_log: str = "auto"
+    theme: str | None = None
+    allow_actions: bool = False
+    expected_gpus: Expected = None
+    rules_off: frozenset[str] = frozenset()
+    thresholds: Thresholds = field(default_factory=Thresholds)
+    problems: tuple[str, ...] = ()
+
+
+# --- one entry ------------------------------------------------------------------------------------
+
+
+class _WrongError(ValueError):
+    """A value that is not what was expected; its text says what was."""
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str) or not value:
+        raise _WrongError("expected text")
+    return value
+
+
+def _flag(value: object) -> bool:
+    if not isinstance(value, bool):
+        raise _WrongError("expected true or false")
+    return value
+
+
+def _texts(value: object) -> list[str]:
+    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+        raise _WrongError("expected a list of texts")
+    return value
+
+
+def _duration(value: object) -> float:
+    if not isinstance(value, str):
+        raise _WrongError('expected a duration in quotes, such as "1s"')
+    return duration_s(value)
+
+
+def _interval(value: object) -> float:
+    interval_s = _duration(value)
+    if not LEAST_INTERVAL_S <= interval_s <= MOST_INTERVAL_S:
+        raise _WrongError("expected 100ms to 1h")
+    return interval_s
+
+
+def _share(value: object) -> float:
+    if not isinstance(value, str):
+        raise _WrongError('expected a percentage in quotes, such as "95%"')
+    return share(value)
+
+
+def _expected(value: object) -> Expected:
+    if type(value) is int and value > 0:
+        return value
+    if isinstance(value, list) and all(
+        isinstance(one, str) and one.startswith("GPU-") for one in value
+    ):
+        return tuple(value)
+    raise _WrongError('expected a number of GPUs, or a list of UUIDs such as ["GPU-..."]')
+
+
+def _kinds(value: object) -> frozenset[str]:
+    from gputui.incidents.rules import all_rules
+
+    kinds = {rule.kind for rule in all_rules()}
+    given = _texts(value)
+    for one in given:
+        if one not in kinds:
+            raise _WrongError(f'no incident of the kind "{one}"{_meant(one, kinds)}')
+    return frozenset(given)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One thing that can be set: its key, how it is read, and how the template shows it.
+
+    ``target`` is the name in :class:`Config`, or in its ``thresholds`` for keys of that table.
+    """
+
+    key: str
+    target: str
+    read: Callable[[object], object]
+    example: str
+    help: str
+
+
+ENTRIES = (
+    Entry("interval", "interval_s", _interval, '"1s"', "time between readings"),
+    Entry(
+        "kernel_log",
+        "kernel_log",
+        _text,
+        '"auto"',
+        "auto, kmsg, journal, none or a path",
+    ),
+    Entry("theme", "theme", _text, '"dark"', "colours of the screen"),
+    Entry(
+        "allow_actions",
+        "allow_actions",
+        _flag,
+        "false",
+        "whether processes may be ended and steps of runbooks run",
+    ),
+    Entry(
+        "gpus.expected",
+        "expected_gpus",
+        _expected,
+        "8",
+        'how many GPUs there should be, or which: ["GPU-...", ...]',
+    ),
+    Entry(
+        "rules.off",
+        "rules_off",
+        _kinds,
+        "[]",
+        'kinds of incidents that are not wanted: ["GpuMemoryPressure"]',
+    ),
+    Entry(
+        "thresholds.memory_full",
+        "memory_full_share",
+        _share,
+        '"95%"',
+        "memory in use that leaves no room",
+    ),
+    Entry(
+        "thresholds.memory_growing",
+        "memory_growing_share",
+        _share,
+        '"75%"',
+        "memory in use below which growth is no trouble",
+    ),
+    Entry(
+        "thresholds.memory_foreseen",
+        "memory_foreseen_s",
+        _duration,
+        '"5m"',
+        "how far ahead full memory is foreseen",
+    ),
+)
+"""Everything that can be set, in the order of the template."""
+
+_BY_KEY = {entry.key: entry for entry in ENTRIES}
+_TABLES = {entry.key.partition(".")[0] for entry in ENTRIES if "." in entry.key}
+_THRESHOLDS = {one.name for one in fields(Thresholds)}
+
+
+# --- files ----------------------------------------------------------------------------------------
+
+
+def user_path(environment: Mapping[str, str] = os.environ) -> Path:
+    """The user's own file."""
+    home = environment.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")  # noqa: PTH111
+    return Path(home) / "gputui" / "config.toml"
+
+
+def load_config(paths: Iterable[Path] | None = None) -> Config:
+    """Read the files there are, later ones over earlier ones. Never raises."""
+    config = Config()
+    for path in (SYSTEM, user_path()) if paths is None else paths:
+        try:
+            text = path.read_text(encoding="utf-8")
+        except FileNotFoundError:
+            continue
+        except (OSError, UnicodeDecodeError) as error:
+            config = _with_problem(config, f"{path}: cannot be read: {error}")
+            continue
+        config = read_config(text, str(path), config)
+    return config
+
+
+def read_config(text: str, name: str, before: Config | None = None) -> Config:
+    """What a file sets, over what was set ``before``; ``name`` is the file's, for problems."""
+    config = before or Config()
+    toml = _toml()
+    try:
+        raw = toml.loads(text)
+    except toml.TOMLDecodeError as error:
+        return _with_problem(config, f"{name}{_place(str(error))}")
+    for key, value in _flat(raw):
+        line = _line_of(text, key)
+        entry = _BY_KEY.get(key)
+        if entry is None:
+            meant = _meant(key, _BY_KEY)
+            config = _with_problem(config, f"{name}:{line}: {key}: nothing of this name{meant}")
+            continue
+        try:
+            config = _set(config, entry, entry.read(value))
+        except ValueError as error:
+            found = "" if str(error).startswith('"') else f"found {_shown(value)}, "
+            config = _with_problem(config, f"{name}:{line}: {key}: {found}{error}")
+    return config
+
+
+def _set(config: Config, entry: Entry, value: object) -> Config:
+    changed: dict[str, Any] = {entry.target: value}
+    if entry.target in _THRESHOLDS:
+        changed = {"thresholds": replace(config.thresholds, **changed)}
+    return replace(config, **changed)
+
+
+def _with_problem(config: Config, problem: str) -> Config:
+    return replace(config, problems=(*config.problems, problem))
+
+
+def _toml() -> Any:
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib
+    return tomllib
+
+
+def _flat(raw: Mapping[str, Any]) -> Iterable[tuple[str, object]]:
+    """Keys with their table's name before them; a table that nobody knows is a key itself."""
+    for key, value in raw.items():
+        if isinstance(value, dict) and key in _TABLES:
+            yield from ((f"{key}.{name}", one) for name, one in value.items())
+        else:
+            yield key, value
+
+
+_PLACE = re.compile(r"\s*\(at line (\d+), column (\d+)\)$")
+
+
+def _place(message: str) -> str:
+    """The parser's complaint, with its place in front."""
+    found = _PLACE.search(message)
+    if found is None:
+        return f": {message}"
+    return f":{found[1]}:{found[2]}: {message[: found.start()]}"
+
+
+def _line_of(text: str, key: str) -> int:
+    """The line on which a key is set, 1 if that cannot be told."""
+    table, _, name = key.rpartition(".")
+    within = ""
+    for number, line in enumerate(text.splitlines(), 1):
+        bare = line.strip()
+        if bare.startswith("["):
+            within = bare.strip("[] \t").partition("#")[0].strip("[] \t")
+            if within == key:
+                return number
+        else:
+            left = bare.partition("=")[0].strip().strip("\"'")
+            if left == (name if within == table else key):
+                return number
+    return 1
+
+
+def _meant(word: str, known: Iterable[str]) -> str:
+    import difflib
+
+    near = difflib.get_close_matches(word, list(known), 1)
+    return f"; did you mean {near[0]}?" if near else f"; known are {', '.join(sorted(known))}"
+
+
+def _shown(value: object) -> str:
+    text = f'"{value}"' if isinstance(value, str) else str(value)
+    if isinstance(value, bool):
+        text = text.lower()
+    return text if len(text) <= 60 else text[:57] + "..."

@@ -1,0 +1,42 @@
+"""Quantities as people write them: a number with its unit."""
+
+from __future__ import annotations
+
+import re
+
+_UNITS_S = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)([a-z]*)")
+_PERCENT = re.compile(r"(\d+(?:\.\d+)?)\s?(%?)")
+
+
+def duration_s(text: str) -> float:
+    """Seconds of ``500ms``, ``1s``, ``2m``; a unit is needed.
+
+    Raises ValueError that says what was expected.
+
+    >>> duration_s("1.5m")
+    90.0
+    """
+    found = _DURATION.fullmatch(text.strip())
+    if found is None or found[2] not in _UNITS_S:
+        hint = f"; did you mean {text}s?" if found and not found[2] else ""
+        raise ValueError(
+            f'"{text}" is no duration: expected a number with a unit, such as 1s or 500ms{hint}'
+        )
+    return float(found[1]) * _UNITS_S[found[2]]
+
+
+def share(text: str) -> float:
+    """A share, from 0 to 1, of ``95%``. Raises ValueError that says what was expected.
+
+    >>> share("95%")
+    0.95
+    """
+    found = _PERCENT.fullmatch(text.strip())
+    if found is None or not found[2]:
+        hint = f"; did you mean {text}%?" if found else ""
+        raise ValueError(f'"{text}" is no percentage: expected one such as 95%{hint}')
+    value = float(found[1]) / 100
+    if value > 1:
+        raise ValueError(f"{text} is out of range: expected 0% to 100%")
+    return value
