@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from enum import Enum
-from typing import Any
+from typing import Any, TypeVar
+
+_T = TypeVar("_T")
 
 
 class WrongError(Exception):
@@ -74,12 +76,22 @@ def integers(value: object, where: str) -> tuple[int, ...]:
 
 def reasons(value: object, where: str) -> dict[str, str]:
     """An object of strings."""
-    return {name: text(why, f"{where}.{name}") for name, why in members(value, where).items()}
+    return _each_member(str, "text", value, where)
 
 
 def counts(value: object, where: str) -> dict[str, int]:
     """An object of whole numbers."""
-    return {name: integer(one, f"{where}.{name}") for name, one in members(value, where).items()}
+    return _each_member(int, "an integer", value, where)
+
+
+def _each_member(kind: type[_T], expected: str, value: object, where: str) -> dict[str, _T]:
+    """An object whose members are all of exactly one type."""
+    known: dict[str, _T] = {}
+    for name, one in members(value, where).items():
+        if type(one) is not kind:
+            raise WrongError(f"{where}.{name}", one, expected)
+        known[name] = one
+    return known
 
 
 def one_of(words: Mapping[str, Enum]) -> Callable[[object, str], Any]:

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, Field, dataclass, fields
 from typing import IO, Any, NoReturn
 
 from gputui import decoding
@@ -218,6 +218,8 @@ class CaptureWriter:
 # ---------------------------------------------------------------------------- in
 
 
+_PLAIN = frozenset({"int", "float", "str", "bool"})
+
 _DECODERS: Mapping[str, Callable[[object, str], Any]] = {
     "int": decoding.integer,
     "float": decoding.number,
@@ -240,26 +242,46 @@ _DECODERS: Mapping[str, Callable[[object, str], Any]] = {
 
 @dataclass(frozen=True, slots=True)
 class _Field:
-    """How one field of a model type is read: taken from its annotation in :mod:`gputui.model`."""
+    """How one field of a model type is read: taken from its annotation in :mod:`gputui.model`.
+
+    ``composed`` values are built from what stands in JSON; others are as they stand there.
+    """
 
     name: str
     decode: Callable[[object, str], Any]
     nullable: bool
     required: bool
+    composed: bool
 
 
-def _shape(kind: type) -> tuple[_Field, ...]:
-    shape = []
-    for declared in fields(kind):
-        annotation = str(declared.type)
-        plain = annotation.removesuffix(" | None")
-        required = declared.default is MISSING and declared.default_factory is MISSING
-        shape.append(_Field(declared.name, _DECODERS[plain], plain != annotation, required))
-    return tuple(shape)
+class _Shape:
+    """How a model type is read.
+
+    ``known_good`` are the types of values, field by field, of objects that were read before. An
+    object like one of those needs no other look at its plain values: samples are alike.
+    """
+
+    def __init__(self, kind: type) -> None:
+        self.kind = kind
+        self.fields = tuple(_field(declared) for declared in fields(kind))
+        self.names = tuple(one.name for one in self.fields)
+        self.composed = tuple(
+            (position, one) for position, one in enumerate(self.fields) if one.composed
+        )
+        self.known_good: set[tuple[type, ...]] = set()
 
 
-_SHAPES: Mapping[type, tuple[_Field, ...]] = {
-    kind: _shape(kind)
+def _field(declared: Field[Any]) -> _Field:
+    annotation = str(declared.type)
+    plain = annotation.removesuffix(" | None")
+    required = declared.default is MISSING and declared.default_factory is MISSING
+    return _Field(
+        declared.name, _DECODERS[plain], plain != annotation, required, plain not in _PLAIN
+    )
+
+
+_SHAPES: Mapping[type, _Shape] = {
+    kind: _Shape(kind)
     for kind in (
         GpuSample,
         ProcessSample,
@@ -272,16 +294,35 @@ _SHAPES: Mapping[type, tuple[_Field, ...]] = {
     )
 }
 
+_MOST_KNOWN_GOOD = 64
+
 
 def _decode(kind: type, value: object, where: str) -> Any:
     """Build a model type from a JSON object; unknown names are passed over."""
     raw = decoding.members(value, where)
     prefix = f"{where}." if where else ""
+    shape = _SHAPES[kind]
+    values = list(map(raw.get, shape.names))
+    types = tuple(map(type, values))
+    if types not in shape.known_good:
+        return _decode_with_care(shape, raw, prefix, types)
+    for position, one in shape.composed:
+        if values[position] is not None:
+            values[position] = one.decode(values[position], prefix + one.name)
+    return kind(*values)
+
+
+def _decode_with_care(
+    shape: _Shape, raw: Mapping[str, object], prefix: str, types: tuple[type, ...]
+) -> Any:
+    """The same for an object like none before it; remembers its types if its values were plain."""
     known: dict[str, Any] = {}
-    for one in _SHAPES[kind]:
+    as_it_stood = True
+    for one in shape.fields:
         if one.name not in raw:
             if one.required:
                 raise WrongError(prefix + one.name, MISSING, "a value")
+            as_it_stood = as_it_stood and one.nullable
             continue
         found = raw[one.name]
         if found is None and one.nullable:
@@ -293,7 +334,10 @@ def _decode(kind: type, value: object, where: str) -> Any:
             if one.nullable and wrong.where == prefix + one.name:
                 wrong.expected += " or null"
             raise
-    return kind(**known)
+        as_it_stood = as_it_stood and (one.composed or known[one.name] is found)
+    if as_it_stood and len(shape.known_good) < _MOST_KNOWN_GOOD:
+        shape.known_good.add(types)
+    return shape.kind(**known)
 
 
 def _each(kind: type, value: object, where: str) -> tuple[Any, ...]:

@@ -162,6 +162,35 @@ def test_a_wrong_line_says_where_and_what_was_expected(line, complaint):
     assert complaint in str(error.value)
 
 
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"index": True},
+        {"index": None},
+        {"power_mw": "641"},
+        {"power_mw": 641.0},
+        {"name": 7},
+        {"missing": {"power_mw": 3}},
+        {"nvlinks_down": [1, "2"]},
+    ],
+)
+def test_a_wrong_value_is_refused_whatever_was_read_before(wrong):
+    """Many good samples of the same shape do not lower the guard."""
+    good = {"index": 0, "power_mw": 641, "name": "x", "missing": {"fan_percent": "not supported"}}
+    good["nvlinks_down"] = [1]
+    reader = CaptureReader()
+
+    def read(gpu):
+        sample = {"t": 0, "event": "sample", "host": "n0", "time_s": 1.0, "gpus": [gpu]}
+        return reader.read(json.dumps(sample))
+
+    for _ in range(3):
+        (gpu,) = read(good).sample.gpus
+        assert (gpu.power_mw, gpu.missing, gpu.nvlinks_down) == (641, good["missing"], (1,))
+    with pytest.raises(RecordingError, match=next(iter(wrong))):
+        read({**good, **wrong})
+
+
 @given(st.binary(max_size=200))
 def test_no_bytes_crash_the_reader(data):
     """Whatever comes down a pipe is a record, nothing, or an error in words."""
