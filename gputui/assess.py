@@ -11,6 +11,8 @@ from dataclasses import replace
 
 from gputui.incidents.engine import Engine
 from gputui.incidents.history import DEFAULTS
+from gputui.incidents.inventory import Expected
+from gputui.incidents.past_runs import PastRuns
 from gputui.incidents.roster import Roster, has_readings
 from gputui.incidents.rules import all_rules
 from gputui.incidents.states import DOES_NOT_RETURN, state_of
@@ -19,6 +21,7 @@ from gputui.logs.kernel import KERNEL, KernelEvent
 from gputui.logs.twice import Pairs
 from gputui.model import GpuSample, GpuState, GpuStatus, Incident, NodeSample, Snapshot
 from gputui.silence import Silence
+from gputui.state import NodeState
 
 _MOST_EARLY_EVENTS = 1000
 
@@ -30,7 +33,7 @@ class Assessor:
     """What is known of one node.
 
     ``gpus`` are the indices to show, all of them when empty; ``rules_off`` are kinds of incidents
-    that are not wanted.
+    that are not wanted; ``expected`` are the GPUs that there should be.
     """
 
     def __init__(
@@ -40,15 +43,17 @@ class Assessor:
         gpus: tuple[int, ...] = (),
         rules_off: frozenset[str] = frozenset(),
         thresholds: Thresholds = DEFAULTS,
+        expected: Expected = None,
     ) -> None:
         rules = [rule for rule in all_rules() if rule.kind not in rules_off]
         self._engine = Engine(rules, interval_s=interval_s, thresholds=thresholds)
-        self._roster = Roster()
+        self._roster = Roster(expected)
+        self._past_runs = PastRuns()
         self._shown = frozenset(gpus)
         self._node: NodeSample | None = None
         self._met = False
         self._pairs = Pairs()
-        self._early: deque[KernelEvent] = deque(maxlen=_MOST_EARLY_EVENTS)
+        self._early: deque[tuple[KernelEvent, bool]] = deque(maxlen=_MOST_EARLY_EVENTS)
         self._since: dict[int, tuple[GpuState, float]] = {}
         self._time_s = 0.0
         self._silence: Silence | None = None
@@ -58,13 +63,16 @@ class Assessor:
         if sample.error is not None:
             # The GPUs are as they were, and that is old; nothing new can be judged.
             self._engine.pass_time(sample.time_s)
-            self._node = replace(sample, gpus=self._node.gpus if self._node else ())
+            known = self._node.gpus if self._node else self._roster.recalled
+            self._node = replace(sample, gpus=known)
             return self._snapshot(self._node, sample.time_s)
         node = self._roster.identified(sample)
+        self._engine.recall(self._past_runs.take_open())
         if self._early:
             self._engine.meet(node)
             while self._early:
-                self._hear(self._early.popleft())
+                event, live = self._early.popleft()
+                self._hear(event, live=live)
             node = self._roster.identified(sample)
         self._engine.sample(node)
         self._node, self._met = node, True
@@ -74,12 +82,15 @@ class Assessor:
         """The kernel said something. None until the GPUs are known; it is kept for then."""
         return self.refreshed() if self.hear(event) else None
 
-    def hear(self, event: KernelEvent) -> bool:
-        """As :meth:`log`, for many at a time; whether it was not merely kept for later."""
+    def hear(self, event: KernelEvent, *, live: bool = True) -> bool:
+        """As :meth:`log`, for many at a time; whether it was not merely kept for later.
+
+        One that is not ``live`` is read back: it may be remembered from an earlier run.
+        """
         if self._node is None or not self._met:
-            self._early.append(event)
+            self._early.append((event, live))
             return False
-        self._hear(event)
+        self._hear(event, live=live)
         self._time_s = max(self._time_s, event.time_s)
         return True
 
@@ -109,10 +120,25 @@ class Assessor:
 
     def changes(self) -> list[Incident]:
         """Incidents that changed since the last call."""
-        return self._engine.changes()
+        changed = self._engine.changes()
+        self._past_runs.note(changed)
+        return changed
 
-    def _hear(self, event: KernelEvent) -> None:
+    def recall(self, state: NodeState, first: NodeSample) -> None:
+        """Learn what is remembered of this node; ``first`` is about to be its first sample."""
+        self._past_runs = PastRuns(state, first)
+        self._roster.recall(self._past_runs.gpus)
+
+    @property
+    def state(self) -> NodeState:
+        """What is to be remembered of this node."""
+        return self._past_runs.state(self._roster.seen, self._engine.saved)
+
+    def _hear(self, event: KernelEvent, *, live: bool) -> None:
         self._roster.learn(event)
+        if self._past_runs.knows(event, live=live):
+            self._engine.past.add_event(event)
+            return
         told = self._pairs.partner(event)
         if told is None:
             self._engine.log(event)

@@ -37,9 +37,6 @@ exit codes: 0 healthy, 1 incidents of warning or worse, 2 could not read, 64 bad
 COMMANDS = ("config",)
 """What may stand first: a command that is not the monitor."""
 
-_FIRST_S = 0.5
-"""How long the screen is held back for a first reading that may say that there is no driver."""
-
 _LEAST_INTERVAL_S, _MOST_INTERVAL_S = 0.1, 3600.0
 
 
@@ -238,15 +235,18 @@ def _screen(options: argparse.Namespace) -> int:
         )
         return BAD_USAGE
     monitor = _monitor(options)
-    # The sampler is under way; importing Textual takes as long as the first reading.
-    from gputui.tui.app import run
+    from gputui.tui.run import NoReadingError, run
 
-    first = monitor.wait_for_first(_FIRST_S)
-    if first is not None and first.error is not None and options.source == "local":
-        monitor.stop()
+    try:
+        return run(
+            monitor,
+            theme=monitor.options.theme,
+            ascii_only=options.ascii,
+            needs_reading=options.source == "local",
+        )
+    except NoReadingError as error:
         print("To see gputui on a fake node: gputui --demo", file=sys.stderr)
-        return _failed(first.error)
-    return run(monitor, theme=monitor.options.theme, ascii_only=options.ascii)
+        return _failed(error)
 
 
 def _monitor(
@@ -264,6 +264,7 @@ def _monitor(
         name = name.replace("replay=", "stream=", 1)
     source = open_source(name, interval_s)
     from gputui.monitor import Monitor, MonitorOptions
+    from gputui.state import state_folder
 
     asked = MonitorOptions(
         source=name,
@@ -277,6 +278,7 @@ def _monitor(
         rules_off=config.rules_off,
         thresholds=config.thresholds,
         notices=config.problems,
+        state=state_folder(),
     )
     monitor = Monitor(asked, captures, source)
     monitor.launch()

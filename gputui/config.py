@@ -15,14 +15,12 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
+from gputui.incidents.inventory import Expected
 from gputui.incidents.thresholds import Thresholds
 from gputui.quantities import duration_s, share
 
 SYSTEM = Path("/etc/gputui/config.toml")
 LEAST_INTERVAL_S, MOST_INTERVAL_S = 0.1, 3600.0
-
-Expected = int | tuple[str, ...] | None
-"""The GPUs that a node should have: how many, or which (UUIDs); None for whatever was seen."""
 
 
 @dataclass(frozen=True, slots=True)

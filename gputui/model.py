@@ -328,7 +328,7 @@ class NodeSample:
     ``time_s`` is Unix time. ``gpu_count`` is what NVML counts, which includes GPUs that no longer
     answer. ``error`` says, in words, why there are no GPUs at all when the driver failed to answer,
     and ``error_code`` is the NVML code of it, where there is one. ``on_bus`` are the GPUs that the
-    PCI bus shows; none where the bus cannot be seen.
+    PCI bus shows, none where it cannot be seen; None while nobody has looked.
     """
 
     host: str
@@ -340,7 +340,7 @@ class NodeSample:
     processes: tuple[ProcessSample, ...] = ()
     error: str | None = None
     error_code: int | None = None
-    on_bus: tuple[PciGpu, ...] = ()
+    on_bus: tuple[PciGpu, ...] | None = None
     host_readings: HostSample | None = None
     links: tuple[LinkSample, ...] = ()
     tcp: TcpSample | None = None

@@ -21,21 +21,23 @@ import select
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from gputui.assess import Assessor
+from gputui.captures import Captures
 from gputui.errors import SourceError
-from gputui.incidents.history import DEFAULTS
-from gputui.incidents.thresholds import Thresholds
 from gputui.logs.find import AUTO, ENVIRONMENT, NONE, KernelLog
 from gputui.logs.kernel import KERNEL, KernelEvent, KernelParser
 from gputui.logs.nvml import NVML, parse_xid_line
 from gputui.model import Incident, LogLine, NodeSample, Snapshot
+from gputui.monitor_options import MonitorOptions
+from gputui.notebook import Notebook
 from gputui.recording import CaptureWriter, LogRecord, Record, SampleRecord, StartRecord
 from gputui.silence import Silence, patience_s
 from gputui.sources.open import open_source
 from gputui.sources.source import Source
+from gputui.state import NodeState
 
 __all__ = ["Monitor", "MonitorOptions", "SourceError"]
 
@@ -48,30 +50,6 @@ _JOIN_S = 0.3
 _AFTER_FAULT_S = 0.1
 _READ_BACK_S = 86_400.0
 _URGENT = frozenset({"xid", "gpu_lost"})
-
-
-@dataclass(frozen=True, slots=True)
-class MonitorOptions:
-    """What to watch, and how often.
-
-    ``source`` is ``local``, ``stream=PATH`` or ``replay=FILE``; ``kernel_log`` is ``auto``,
-    ``none`` or a path; ``gpus`` are the indices to show, all when empty; ``record`` is a file that
-    receives everything in the capture format. ``expected_gpus``, ``rules_off`` and ``thresholds``
-    are as in :class:`gputui.config.Config`; ``notices`` are told beside the monitor's own.
-    ``theme`` and ``allow_actions`` are for the screen.
-    """
-
-    source: str = "local"
-    interval_s: float = 1.0
-    kernel_log: str = AUTO
-    gpus: tuple[int, ...] = ()
-    record: Path | None = None
-    theme: str | None = None
-    allow_actions: bool = False
-    expected_gpus: int | tuple[str, ...] | None = None
-    rules_off: frozenset[str] = frozenset()
-    thresholds: Thresholds = DEFAULTS
-    notices: tuple[str, ...] = ()
 
 
 class Monitor:
@@ -90,12 +68,14 @@ class Monitor:
         self.options = options
         self.ended = threading.Event()
         """Set when nothing more will come: the source is at its end, or nobody reads a capture."""
-        self._captures = list(captures)
+        self._captures = Captures(captures)
+        self._notebook = Notebook(options.state)
         self._assessor = Assessor(
             interval_s=options.interval_s,
             gpus=options.gpus,
             rules_off=options.rules_off,
             thresholds=options.thresholds,
+            expected=options.expected_gpus,
         )
         self._lock = threading.Lock()
         self._boot_s = _boot_s()
@@ -136,9 +116,9 @@ class Monitor:
                 raise SourceError(
                     f"cannot record into {self.options.record}: {error.strerror}"
                 ) from None
-            self._captures.append(CaptureWriter(file))
+            self._captures.add(CaptureWriter(file))
         if self._source.is_here:
-            self._capture(lambda capture: capture.start(self._host, time.time()))
+            self._captures.write(lambda capture: capture.start(self._host, time.time()))
 
     def wait_for_first(self, timeout_s: float) -> NodeSample | None:
         """Return the first sample, before ``start``; None if none comes in time.
@@ -175,12 +155,14 @@ class Monitor:
         self._log.close()
         self.ended.set()
         if self._thread is None or not self._thread.is_alive():
+            self._notebook.write(self._state, time.monotonic(), at_end=True)
             self._close_wake()
 
     def acknowledge(self, incident_id: str) -> bool:
         """Mark an open incident as seen; False if it is no longer open."""
         with self._lock:
             found = self._assessor.acknowledge(incident_id)
+            self._notebook.changed()
         self._wake()
         return found
 
@@ -270,11 +252,13 @@ class Monitor:
 
     def _take(self, record: Record) -> None:
         if isinstance(record, SampleRecord):
+            if self._sample_time_s is None:
+                self._recall(record.sample)
             self._sampled_s = time.monotonic()
             self._sample_time_s = record.sample.time_s
             with self._lock:
                 snapshot = self._assessor.sample(record.sample)
-            self._capture(lambda capture: capture.sample(snapshot.sample, snapshot.statuses))
+            self._captures.write(lambda capture: capture.sample(snapshot.sample, snapshot.statuses))
             self._heard = False
             self._tell(snapshot)
         elif isinstance(record, LogRecord):
@@ -282,7 +266,15 @@ class Monitor:
         elif isinstance(record, StartRecord):
             self._host = record.host
             if not self._launched().is_here:
-                self._capture(lambda capture: capture.start(record.host, record.epoch_s))
+                self._captures.write(lambda capture: capture.start(record.host, record.epoch_s))
+
+    def _recall(self, first: NodeSample) -> None:
+        """What is remembered of this node, now that its name is known."""
+        if not self._launched().is_live:
+            return
+        state = self._notebook.open(first.host)
+        with self._lock:
+            self._assessor.recall(state, first)
 
     def _take_line(self, line: LogLine) -> None:
         """A line of a log, from the source."""
@@ -308,7 +300,7 @@ class Monitor:
         event = self._parser.parse(line, time_s, live=live)
         if event is None or (not live and event.time_s < self._oldest_s(time_s)):
             return
-        self._take_event(event, LogLine(event.time_s, KERNEL, line))
+        self._take_event(event, LogLine(event.time_s, KERNEL, line), live=live)
         if live:
             self._hurry(event)
 
@@ -316,10 +308,10 @@ class Monitor:
         """What is read back may be a day old, and of this boot."""
         return max(time_s - _READ_BACK_S, self._boot_s or 0.0)
 
-    def _take_event(self, event: KernelEvent, line: LogLine) -> None:
-        self._capture(lambda capture: capture.log(line, self._host))
+    def _take_event(self, event: KernelEvent, line: LogLine, *, live: bool = True) -> None:
+        self._captures.write(lambda capture: capture.log(line, self._host))
         with self._lock:
-            self._heard |= self._assessor.hear(event)
+            self._heard |= self._assessor.hear(event, live=live)
 
     def _hurry(self, event: KernelEvent) -> None:
         """Read the GPUs at once: what the kernel just said should show in their readings."""
@@ -345,25 +337,24 @@ class Monitor:
         with self._lock:
             changes = self._assessor.changes()
         if changes:
-            self._capture(lambda capture: _write_all(capture, changes, now_s))
+            self._notebook.changed()
+            self._captures.write(lambda capture: _write_all(capture, changes, now_s))
         source_notice = self._source.notice if self._source else ""
-        own = (self._log.notice, source_notice, self._fault, *self.options.notices)
+        own = (
+            self._log.notice,
+            source_notice,
+            self._captures.notice,
+            self._notebook.notice,
+            self._fault,
+            *self.options.notices,
+        )
         notices = (*snapshot.notices, *(text for text in own if text))
         self._on_snapshot(replace(snapshot, notices=notices))
+        self._notebook.write(self._state, time.monotonic())
 
-    def _capture(self, write: Callable[[CaptureWriter], None]) -> None:
-        """Write to every capture. One that cannot be written to any more is given up, in words.
-
-        A broken pipe ends the monitor instead: whoever read it has gone.
-        """
-        for capture in list(self._captures):
-            try:
-                write(capture)
-            except BrokenPipeError:
-                raise
-            except OSError as error:
-                self._captures.remove(capture)
-                self._fault = f"Recording stopped: {error.strerror}."
+    def _state(self) -> NodeState:
+        with self._lock:
+            return self._assessor.state
 
     def _tick_if_silent(self, source: Source) -> None:
         now_s = time.monotonic()

@@ -47,6 +47,7 @@ __all__ = [
     "RecordingError",
     "SampleRecord",
     "StartRecord",
+    "decode",
     "incident_object",
     "node_object",
     "state_s",
@@ -156,7 +157,9 @@ def node_object(sample: NodeSample, statuses: tuple[GpuStatus, ...] = ()) -> dic
         "processes": [_plain(process, _PROCESS_NAMES) for process in sample.processes],
         "error": sample.error,
         "error_code": sample.error_code,
-        "on_bus": [_plain(gpu, _PCI_NAMES) for gpu in sample.on_bus],
+        "on_bus": None
+        if sample.on_bus is None
+        else [_plain(gpu, _PCI_NAMES) for gpu in sample.on_bus],
         "host_readings": _plain(sample.host_readings, _HOST_NAMES),
         "links": [_plain(link, _LINK_NAMES) for link in sample.links],
         "tcp": _plain(sample.tcp, _TCP_NAMES),
@@ -229,6 +232,7 @@ _DECODERS: Mapping[str, Callable[[object, str], Any]] = {
     "tuple[int, ...]": decoding.integers,
     "Mapping[str, str]": decoding.reasons,
     "Mapping[str, int]": decoding.counts,
+    "Incident": lambda value, where: _decode(Incident, value, where),
     "HostSample": lambda value, where: _decode(HostSample, value, where),
     "TcpSample": lambda value, where: _decode(TcpSample, value, where),
     "tuple[PciGpu, ...]": lambda value, where: _each(PciGpu, value, where),
@@ -280,7 +284,7 @@ def _field(declared: Field[Any]) -> _Field:
     )
 
 
-_SHAPES: Mapping[type, _Shape] = {
+_SHAPES: dict[type, _Shape] = {
     kind: _Shape(kind)
     for kind in (
         GpuSample,
@@ -295,6 +299,16 @@ _SHAPES: Mapping[type, _Shape] = {
 }
 
 _MOST_KNOWN_GOOD = 64
+
+
+def decode(kind: type, value: object, where: str) -> Any:
+    """Build a frozen type, whose fields are of the sorts that the model's have, from JSON.
+
+    ``where`` is what the object is called in errors: :class:`gputui.decoding.WrongError`.
+    """
+    if kind not in _SHAPES:
+        _SHAPES[kind] = _Shape(kind)
+    return _decode(kind, value, where)
 
 
 def _decode(kind: type, value: object, where: str) -> Any:

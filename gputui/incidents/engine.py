@@ -11,8 +11,16 @@ enough. Noticed again soon after, it is the same incident reopened; later, a new
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from gputui.incidents.case import (
+    Case,
+    CaseKey,
+    SavedIncident,
+    bounded_evidence,
+    recalled,
+    saved,
+)
 from gputui.incidents.history import DEFAULTS, History
 from gputui.incidents.rule import Finding, Over, Rule, Span
 from gputui.incidents.thresholds import Thresholds
@@ -24,38 +32,8 @@ REOPENS_WITHIN_S = 600.0
 """Noticed again within this time after it cleared, a thing is the same incident."""
 
 MOST_CASES = 2000
-EVIDENCE_FIRST = 4
-EVIDENCE_LAST = 12
-
 _TOLERANCE = 0.9
 """The part of a span that must have passed: samples do not come to the millisecond."""
-
-_CaseKey = tuple[str, str, str]
-
-
-@dataclass(slots=True)
-class _Case:
-    """``since_s`` begins the present run of findings, ``looks`` counts them in it."""
-
-    rule: Rule
-    finding: Finding
-    since_s: float
-    last_s: float
-    looks: int = 0
-    absent_s: float | None = None
-    incident: Incident | None = None
-
-    @property
-    def is_open(self) -> bool:
-        return self.incident is not None and self.incident.cleared_s is None
-
-    @property
-    def holds(self) -> Span:
-        return self.finding.holds or self.rule.holds
-
-    @property
-    def clears(self) -> Span:
-        return self.finding.clears or self.rule.clears
 
 
 class Engine:
@@ -67,7 +45,7 @@ class Engine:
         self.past = History(thresholds)
         self._rules = tuple(rules)
         self._interval_s = interval_s
-        self._cases: dict[_CaseKey, _Case] = {}
+        self._cases: dict[CaseKey, Case] = {}
         self._changed: dict[str, Incident] = {}
         self._host = ""
         self._linked = True
@@ -82,7 +60,7 @@ class Engine:
     def sample(self, sample: NodeSample) -> None:
         """Look at a sample. A GPU that does not answer has no readings in it, only its code."""
         self.meet(sample)
-        seen: set[_CaseKey] = set()
+        seen: set[CaseKey] = set()
         for rule in self._rules:
             if rule.on_sample is None:
                 continue
@@ -151,6 +129,19 @@ class Engine:
                 return True
         return False
 
+    def recall(self, saved: Iterable[SavedIncident]) -> None:
+        """Have incidents open again that were open when this node was last watched.
+
+        Noticed again, each goes on as what it was; otherwise it clears as if it had been watched.
+        """
+        rules = {rule.kind: rule for rule in self._rules}
+        for one in saved:
+            rule = rules.get(one.incident.kind)
+            if rule is not None:
+                case = recalled(rule, one)
+                self._cases.setdefault(case.key, case)
+        self._linked = False
+
     # --- what comes out -------------------------------------------------------------------------
 
     @property
@@ -171,6 +162,12 @@ class Engine:
         return tuple(ordered)
 
     @property
+    def saved(self) -> tuple[SavedIncident, ...]:
+        """The open ones, to be recalled at another time."""
+        found = (saved(case) for case in self._cases.values() if case.is_open)
+        return tuple(one for one in found if one is not None)
+
+    @property
     def undecided(self) -> bool:
         """Whether something is noticed that has not yet held for long enough to be an incident."""
         return any(
@@ -187,24 +184,24 @@ class Engine:
 
     # --- the life of a case ---------------------------------------------------------------------
 
-    def _case(self, rule: Rule, finding: Finding, time_s: float) -> tuple[_CaseKey, _Case]:
+    def _case(self, rule: Rule, finding: Finding, time_s: float) -> tuple[CaseKey, Case]:
         key = (rule.kind, finding.subject.name, finding.key)
         case = self._cases.get(key)
         if case is None:
             if len(self._cases) >= MOST_CASES:
                 self._make_room()
-            case = self._cases[key] = _Case(rule, finding, since_s=time_s, last_s=time_s)
+            case = self._cases[key] = Case(rule, finding, since_s=time_s, last_s=time_s)
         elif self._long_over(case, time_s):
             case.incident = None
         case.finding = finding
         return key, case
 
     @staticmethod
-    def _long_over(case: _Case, time_s: float) -> bool:
+    def _long_over(case: Case, time_s: float) -> bool:
         cleared_s = case.incident.cleared_s if case.incident else None
         return cleared_s is not None and time_s - cleared_s > REOPENS_WITHIN_S
 
-    def _holding(self, rule: Rule, finding: Finding, time_s: float) -> _CaseKey:
+    def _holding(self, rule: Rule, finding: Finding, time_s: float) -> CaseKey:
         """A finding of a sample: so it is now."""
         key, case = self._case(rule, finding, time_s)
         if case.absent_s is not None and not case.is_open:
@@ -218,7 +215,7 @@ class Engine:
             self._open(case)
         return key
 
-    def _held(self, case: _Case, time_s: float) -> bool:
+    def _held(self, case: Case, time_s: float) -> bool:
         if case.holds.samples > 1 and case.looks < 2:
             return False
         return self._passed(case.holds, case.since_s, time_s)
@@ -236,7 +233,7 @@ class Engine:
             case.since_s = case.last_s = time_s
             self._open(case)
 
-    def _absent(self, key: _CaseKey, case: _Case, time_s: float) -> None:
+    def _absent(self, key: CaseKey, case: Case, time_s: float) -> None:
         """A sample without the finding."""
         if case.incident is None:
             del self._cases[key]
@@ -251,7 +248,7 @@ class Engine:
     def _make_room(self) -> None:
         """Forget the case that matters least: cleared before open, mild before grave, old first."""
 
-        def matters(key: _CaseKey) -> tuple[bool, int, float]:
+        def matters(key: CaseKey) -> tuple[bool, int, float]:
             case = self._cases[key]
             return case.is_open, case.finding.severity or case.rule.severity, case.last_s
 
@@ -263,7 +260,7 @@ class Engine:
 
     # --- the incident of a case -----------------------------------------------------------------
 
-    def _open(self, case: _Case) -> None:
+    def _open(self, case: Case) -> None:
         finding, rule = case.finding, case.rule
         before = case.incident
         if before is not None:
@@ -294,7 +291,7 @@ class Engine:
         self._put(case, incident)
 
     def _update(
-        self, case: _Case, evidence: tuple[str, ...], *, count: int, at_s: float | None = None
+        self, case: Case, evidence: tuple[str, ...], *, count: int, at_s: float | None = None
     ) -> None:
         before, finding = case.incident, case.finding
         if before is None:
@@ -328,7 +325,7 @@ class Engine:
         else:
             self._put(case, after)
 
-    def _clear(self, case: _Case, time_s: float) -> None:
+    def _clear(self, case: Case, time_s: float) -> None:
         if case.incident is None or not case.is_open:
             return
         cleared_s = max(time_s, case.incident.opened_s)
@@ -337,7 +334,7 @@ class Engine:
             if child.is_open and child.incident and child.incident.parent == case.incident.id:
                 self._clear(child, time_s)
 
-    def _put(self, case: _Case, incident: Incident) -> None:
+    def _put(self, case: Case, incident: Incident) -> None:
         case.incident = incident
         self._changed[incident.id] = incident
 
@@ -370,11 +367,3 @@ class Engine:
             under = tuple(sorted(children.get(incident.id, ())))
             if under != incident.children:
                 self._put(case, replace(incident, children=under))
-
-
-def bounded_evidence(before: tuple[str, ...], new: tuple[str, ...]) -> tuple[str, ...]:
-    """The first pieces of evidence and the last ones, oldest first, each once."""
-    joined = [*before, *(piece for piece in dict.fromkeys(new) if piece not in before)]
-    if len(joined) <= EVIDENCE_FIRST + EVIDENCE_LAST:
-        return tuple(joined)
-    return (*joined[:EVIDENCE_FIRST], *joined[-EVIDENCE_LAST:])

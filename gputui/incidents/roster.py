@@ -6,11 +6,13 @@ roster remembers: who stood at which index, at which PCI address, and what was l
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from gputui.incidents.inventory import Expected, SeenGpu, bus_of, missing_gpus
 from gputui.logs.kernel import KernelEvent
-from gputui.model import GpuSample, NodeSample
-from gputui.sources.reasons import GPU_NOT_FOUND, words
+from gputui.model import GpuSample, NodeSample, PciGpu
+from gputui.sources.reasons import GPU_NOT_FOUND, NO_PERMISSION, words
 
 _MOST_GPUS = 256
 
@@ -33,26 +35,60 @@ class LastReadings:
 
 
 class Roster:
-    """Remembers the GPUs of one node."""
+    """Remembers the GPUs of one node. ``expected`` is what the config says there should be."""
 
-    def __init__(self) -> None:
+    def __init__(self, expected: Expected = None) -> None:
+        self._expected = expected
+        self._before: dict[str, SeenGpu] = {}
         self._at_index: dict[int, GpuSample] = {}
         self._bus_told: dict[int, str] = {}
         self._uuid_told: dict[str, str] = {}
         self._last: dict[str, LastReadings] = {}
 
-    def identified(self, sample: NodeSample) -> NodeSample:
-        """The sample with everybody named, and with those that are not counted any more.
+    def recall(self, seen: Iterable[SeenGpu]) -> None:
+        """Learn which GPUs this node had before."""
+        for one in seen:
+            self._before[one.uuid] = one
+            self._last[one.uuid] = LastReadings(one.seen_s, _row(one))
 
-        They have the code ``GPU_NOT_FOUND``, and their old index unless another GPU has it now.
+    @property
+    def seen(self) -> tuple[SeenGpu, ...]:
+        """The GPUs that this node has, and had before, for another time to recall."""
+        now = [
+            SeenGpu(gpu.uuid, gpu.index, gpu.bus_id, gpu.name, self._last[gpu.uuid].time_s)
+            for gpu in self._at_index.values()
+            if gpu.uuid is not None and gpu.uuid in self._last
+        ]
+        uuids = {one.uuid for one in now}
+        addresses = {one.bus_id for one in now if one.bus_id}
+        before = (
+            one
+            for one in self._before.values()
+            if one.uuid not in uuids and one.bus_id not in addresses
+        )
+        return (*now, *before)
+
+    @property
+    def recalled(self) -> tuple[GpuSample, ...]:
+        """Rows for the GPUs of before, without readings, as long as nothing else is known."""
+        return tuple(_row(one) for one in sorted(self._before.values(), key=lambda one: one.index))
+
+    def identified(self, sample: NodeSample) -> NodeSample:
+        """The sample with everybody named, and with those that are not counted.
+
+        Those that were counted before, since the start, have the code ``GPU_NOT_FOUND``, or
+        ``NO_PERMISSION`` where they are merely hidden now; those that should be there have
+        ``MISSING``. Each has its old index unless another GPU has it now.
         """
         gpus = [self._named(gpu) for gpu in sample.gpus]
+        gpus = self._named_by_elimination(gpus)
         for gpu in gpus:
             name = _name(gpu)
             if has_readings(gpu) and (name in self._last or len(self._last) < _MOST_GPUS):
                 self._last[name] = LastReadings(sample.time_s, gpu)
-        gpus += self._absent(gpus)
+        gpus += self._absent(gpus, bus_of(sample))
         self._at_index = {gpu.index: gpu for gpu in gpus}
+        gpus += missing_gpus(sample, gpus, self._before.values(), self._expected)
         return replace(sample, gpus=tuple(sorted(gpus, key=lambda gpu: gpu.index)))
 
     def last_readings(self, gpu: GpuSample) -> LastReadings | None:
@@ -92,7 +128,34 @@ class Roster:
             gpu = replace(gpu, uuid=self._uuid_told[gpu.bus_id])
         return gpu
 
-    def _absent(self, present: list[GpuSample]) -> list[GpuSample]:
+    def _named_by_elimination(self, gpus: list[GpuSample]) -> list[GpuSample]:
+        """One that was lost before the start is one of those of before that nobody else is.
+
+        The one at its index, if that is free, or the only one that is left.
+        """
+        uuids = {gpu.uuid for gpu in gpus}
+        addresses = {gpu.bus_id for gpu in gpus if gpu.bus_id}
+        nameless = [gpu for gpu in gpus if gpu.uuid is None]
+        free = {
+            one.index: one
+            for one in self._before.values()
+            if one.uuid not in uuids and one.bus_id not in addresses
+        }
+        named = {}
+        for gpu in nameless:
+            known = free.get(gpu.index)
+            if known is None and len(free) == len(nameless) == 1:
+                known = next(iter(free.values()))
+            if known is not None and gpu.bus_id in (None, known.bus_id):
+                named[gpu.index] = replace(
+                    gpu,
+                    uuid=known.uuid,
+                    bus_id=gpu.bus_id or known.bus_id,
+                    name=gpu.name or known.name,
+                )
+        return [named.get(gpu.index, gpu) for gpu in gpus]
+
+    def _absent(self, present: list[GpuSample], bus: dict[str, PciGpu]) -> list[GpuSample]:
         names = {_name(gpu) for gpu in present}
         taken = {gpu.index for gpu in present}
         absent = []
@@ -103,14 +166,16 @@ class Roster:
             while index in taken:
                 index += 1
             taken.add(index)
+            on_bus = bus.get(known.bus_id or "")
+            code = NO_PERMISSION if on_bus is not None and on_bus.hidden else GPU_NOT_FOUND
             absent.append(
                 GpuSample(
                     index=index,
                     uuid=known.uuid,
                     bus_id=known.bus_id,
                     name=known.name,
-                    return_code=GPU_NOT_FOUND,
-                    missing={"temperature_c": words(GPU_NOT_FOUND)},
+                    return_code=code,
+                    missing={"temperature_c": words(code)},
                 )
             )
         return absent
@@ -118,3 +183,7 @@ class Roster:
 
 def _name(gpu: GpuSample) -> str:
     return gpu.uuid or gpu.bus_id or str(gpu.index)
+
+
+def _row(one: SeenGpu) -> GpuSample:
+    return GpuSample(one.index, one.uuid, one.bus_id, one.name)

@@ -15,6 +15,8 @@ from gputui.model import (
 from gputui.sources.reasons import (
     GPU_NOT_FOUND,
     LOST_CODES,
+    MISSING,
+    NO_PERMISSION,
     RESET_REQUIRED,
     TIMEOUT,
     is_failure,
@@ -37,6 +39,10 @@ def state_of(gpu: GpuSample, incidents: Iterable[Incident]) -> tuple[GpuState, s
     """
     if gpu.return_code in LOST_CODES:
         return GpuState.LOST, _why_lost(gpu)
+    if gpu.return_code == MISSING:
+        return GpuState.LOST, _why_missing(gpu, incidents)
+    if gpu.return_code == NO_PERMISSION:
+        return GpuState.HIDDEN, "this container or job was given no access to it"
     if gpu.return_code == RESET_REQUIRED:
         return GpuState.RESET_NEEDED, "the driver wants a reset before it is used again"
     if gpu.return_code == TIMEOUT:
@@ -58,6 +64,13 @@ def state_of(gpu: GpuSample, incidents: Iterable[Incident]) -> tuple[GpuState, s
         power = ClockReasons.HW_POWER_BRAKE_SLOWDOWN in lowered
         return GpuState.THROTTLED, "power brake" if power else "heat"
     return GpuState.OK, ""
+
+
+def _why_missing(gpu: GpuSample, incidents: Iterable[Incident]) -> str:
+    for incident in incidents:
+        if incident.kind == "GpuMissing" and incident.gpu == gpu.index:
+            return f"missing: {incident.cause_text}"
+    return "missing: it should be there"
 
 
 def _why_lost(gpu: GpuSample) -> str:

@@ -42,6 +42,7 @@ class ChildSource:
     """``--source local``: readings of this machine."""
 
     is_here = True
+    is_live = True
     finite = False
     ended = False
 

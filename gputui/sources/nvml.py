@@ -10,14 +10,17 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
-from gputui.model import LogLine, NodeSample, ProcessSample
+from gputui.model import LogLine, NodeSample, PciGpu, ProcessSample
 from gputui.silence import DRIVER
 from gputui.sources.driver_trouble import VERSION_MISMATCH, explain, no_gpus
+from gputui.sources.files import system_root
 from gputui.sources.gpu_processes import GpuProcesses
 from gputui.sources.gpu_reader import GpuReader
 from gputui.sources.nvml_events import XidEvents
+from gputui.sources.pci import gpus_on_bus
 from gputui.sources.processes import ProcessTable
 from gputui.sources.readings import Nvml
 from gputui.sources.reasons import UNKNOWN
@@ -28,6 +31,10 @@ _HEALTH = frozenset(
     position for position, reading in enumerate(SLOW_READINGS) if reading.every_s == HEALTH_S
 )
 
+_BLIND = frozenset({9, 12, 999})
+"""Driver not loaded, library not found, unknown error: it helps to know whether GPUs are there."""
+
+_BUS_EVERY_S = 60.0
 _MISMATCHED_S = 10.0
 _ANEW_EVERY_S = 10.0
 """Initialising NVML takes up to a second: it is tried no more often where it does not help."""
@@ -42,7 +49,8 @@ class NvmlReader:
 
     ``nvml`` is the module ``pynvml`` or its equal; ``skip`` are indices that are left alone,
     because they are suspected of blocking whoever asks them. ``asking`` hears which GPU is about to
-    be asked (``DRIVER`` for calls that concern all), and None when an answer came.
+    be asked (``DRIVER`` for calls that concern all), and None when an answer came. ``root`` is
+    where ``sys``, ``proc`` and ``dev`` lie, if that is not the system's own place.
     """
 
     def __init__(
@@ -53,6 +61,7 @@ class NvmlReader:
         processes: ProcessTable | None = None,
         skip: frozenset[int] = frozenset(),
         asking: Callable[[int | None], None] = _nobody,
+        root: Path | None = None,
     ) -> None:
         self._nvml = nvml
         self._host = host or os.uname().nodename
@@ -67,6 +76,9 @@ class NvmlReader:
         self._events = XidEvents(nvml)
         self._anew_s = float("-inf")
         self._mismatched_s: float | None = None
+        self._root = system_root() if root is None else root
+        self._on_bus: tuple[PciGpu, ...] | None = None
+        self._looked_s = float("-inf")
         self._time_s = 0.0
         self._asking = asking
 
@@ -85,7 +97,9 @@ class NvmlReader:
         except self._nvml.NVMLError as error:
             self._end()
             code = int(error.value)
-            if code == VERSION_MISMATCH and self._mismatched_s is None:
+            if code != VERSION_MISMATCH:
+                self._mismatched_s = None
+            elif self._mismatched_s is None:
                 self._mismatched_s = time_s
             return self._silent(time_s, explain(code, library=self._library()), code)
         except Exception as error:
@@ -110,6 +124,9 @@ class NvmlReader:
 
         The clock is that of :meth:`read`, so that what is due does not depend on how long it took.
         """
+        if self._time_s - self._looked_s >= _BUS_EVERY_S:
+            self._look_at_bus()
+            return True
         turn = self._turns.take(self._time_s)
         if turn is None:
             return False
@@ -133,6 +150,7 @@ class NvmlReader:
     def hasten(self) -> None:
         """Something happened: have the readings of health due at once."""
         self._turns.hasten(_HEALTH)
+        self._looked_s = float("-inf")
 
     def _count(self) -> int:
         """How many GPUs there are. NVML that stopped working is initialised anew, once."""
@@ -156,6 +174,7 @@ class NvmlReader:
         if count != len(self._gpus):
             self._turns.dismiss()
             self._events.end()
+            self._looked_s = float("-inf")
             self._gpus = [GpuReader(nvml, index) for index in range(count)]
             self._listed = [GpuProcesses(nvml, index) for index in range(count)]
         return count
@@ -183,7 +202,14 @@ class NvmlReader:
             gpu_count=count,
             gpus=tuple(gpus),
             processes=self._named(processes),
+            on_bus=self._on_bus,
         )
+
+    def _look_at_bus(self) -> None:
+        """Which GPUs the PCI bus shows; how many NVML counts may have changed as well."""
+        self._looked_s = self._time_s
+        counted = frozenset(gpu.bus_id for gpu in self._gpus if gpu.handle and gpu.bus_id)
+        self._on_bus = gpus_on_bus(self._root, counted)
 
     def _end(self) -> None:
         """Let go of NVML, so that the next reading starts afresh."""
@@ -197,8 +223,18 @@ class NvmlReader:
                 self._nvml.nvmlShutdown()
 
     def _silent(self, time_s: float, error: str, code: int | None = None) -> NodeSample:
+        if time_s - self._looked_s >= _BUS_EVERY_S:
+            self._look_at_bus()
+        if self._on_bus and (code is None or code in _BLIND):
+            many = "GPU is" if len(self._on_bus) == 1 else "GPUs are"
+            error += f" {len(self._on_bus)} NVIDIA {many} on the PCI bus."
         return NodeSample(
-            host=self._host, time_s=time_s, driver=self._driver, error=error, error_code=code
+            host=self._host,
+            time_s=time_s,
+            driver=self._driver,
+            error=error,
+            error_code=code,
+            on_bus=self._on_bus,
         )
 
     def _library(self) -> str | None:

@@ -71,6 +71,9 @@ def is_failure(reason: str) -> bool:
     return reason not in _BENIGN
 
 
+MISSING = NOT_FOUND
+"""The code of a GPU that should be there, but that NVML has not counted since the start."""
+
 LOST_CODES = frozenset({GPU_IS_LOST, GPU_NOT_FOUND, UNKNOWN})
 """Codes with which a GPU that NVML counts, but that no longer answers, is reported.
 

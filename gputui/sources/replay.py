@@ -18,6 +18,7 @@ class ReplaySource:
     """``--source replay=FILE``: every record comes when it came, counted from the first one."""
 
     is_here = False
+    is_live = False
     finite = True
 
     def __init__(self, path: str) -> None:

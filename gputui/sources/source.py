@@ -25,6 +25,10 @@ class Source(Protocol):
         """Whether it is this machine, now."""
 
     @property
+    def is_live(self) -> bool:
+        """Whether it is a machine, here or elsewhere, as it is now: worth remembering."""
+
+    @property
     def finite(self) -> bool:
         """Whether it comes to its end by itself, so that how it ends is what counts."""
 

@@ -14,6 +14,7 @@ class StreamSource:
     """``--source stream=PATH``: reads whatever comes, as it comes, to its end."""
 
     is_here = False
+    is_live = False
 
     def __init__(self, path: str) -> None:
         self._descriptor: int | None = open_for_reading(path)

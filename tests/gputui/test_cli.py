@@ -159,6 +159,54 @@ def test_the_kernel_log_may_be_named_by_the_environment(run, tmp_path):
     assert "GpuXid GPU 1" in done.stdout
 
 
+# --- what is remembered, and what is expected -----------------------------------------------------
+
+
+def test_a_gpu_that_is_gone_since_the_last_look_is_missed(run, tell):
+    """The state file knows that there were three; one reading is enough to say so."""
+    tell(gpus=3)
+    assert run("--once").returncode == 0
+    tell(gpus=2)
+    done = run("--once", "--json")
+    shown = json.loads(done.stdout)
+    assert done.returncode == 1
+    assert [gpu["state"] for gpu in shown["gpus"]] == ["ok", "ok", "lost"]
+    assert shown["gpus"][2]["uuid"] == "GPU-00000002"
+    assert [(one["kind"], one["gpu"]) for one in shown["incidents"]] == [("GpuMissing", 2)]
+    tell(gpus=3)
+    assert run("--once").returncode == 0
+
+
+def test_gpus_may_be_expected_by_the_config(run, tmp_path):
+    """A node that never had them all is missed some from the first look on."""
+    path = tmp_path / "config/gputui/config.toml"
+    path.parent.mkdir(parents=True)
+    path.write_text("[gpus]\nexpected = 3\n")
+    done = run("--once")
+    assert done.returncode == 1
+    assert "2 of 3 GPUs are there" in done.stdout
+
+
+def test_without_a_driver_the_gpus_of_before_are_listed(run, tell):
+    """Rows that say how old they are; still nothing could be read, which is exit 2."""
+    assert run("--once").returncode == 0
+    tell(init=9)
+    done = run("--once", "--json")
+    shown = json.loads(done.stdout)
+    assert done.returncode == 2
+    assert [gpu["state"] for gpu in shown["gpus"]] == ["stale", "stale"]
+    assert shown["gpus"][0]["name"] == "NVIDIA H100 80GB HBM3"
+    assert shown["error_code"] == 9
+
+
+def test_a_state_that_cannot_be_kept_is_a_note(run, tmp_path):
+    """The reading is there all the same."""
+    (tmp_path / "state").write_text("")
+    done = run("--once")
+    assert done.returncode == 0
+    assert done.stdout.count("GPUs seen and acknowledgements are not remembered") == 1
+
+
 # --- the stream -----------------------------------------------------------------------------------
 
 

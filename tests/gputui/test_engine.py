@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gputui.incidents import engine as engine_module
-from gputui.incidents.engine import Engine, bounded_evidence
+from gputui.incidents.case import bounded_evidence
+from gputui.incidents.engine import Engine
 from gputui.incidents.rule import CRITICAL, INFO, Finding, Over, Subject, after, log_rule, rule
 from gputui.incidents.rule import samples as in_a_row
 from gputui.model import Action, NodeSample

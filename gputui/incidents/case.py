@@ -1,0 +1,116 @@
+"""One thing that a rule noticed on one subject: the life of an incident, before, during and after.
+
+And how it is remembered between two runs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from gputui.incidents.rule import Finding, Rule, Span, Subject
+from gputui.model import Incident
+
+EVIDENCE_FIRST = 4
+EVIDENCE_LAST = 12
+
+CaseKey = tuple[str, str, str]
+"""An incident's kind, its subject, and what tells several of a kind on one subject apart."""
+
+
+@dataclass(slots=True)
+class Case:
+    """``since_s`` begins the present run of findings, ``looks`` counts them in it.
+
+    ``last_s`` is when it was last noticed, ``absent_s`` since when it no longer is.
+    """
+
+    rule: Rule
+    finding: Finding
+    since_s: float
+    last_s: float
+    looks: int = 0
+    absent_s: float | None = None
+    incident: Incident | None = None
+
+    @property
+    def key(self) -> CaseKey:
+        """What tells it from all others."""
+        return self.rule.kind, self.finding.subject.name, self.finding.key
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it is an incident now."""
+        return self.incident is not None and self.incident.cleared_s is None
+
+    @property
+    def holds(self) -> Span:
+        """For how long it has to be noticed to become one."""
+        return self.finding.holds or self.rule.holds
+
+    @property
+    def clears(self) -> Span:
+        """For how long it has to be gone to be over."""
+        return self.finding.clears or self.rule.clears
+
+
+def bounded_evidence(before: tuple[str, ...], new: tuple[str, ...]) -> tuple[str, ...]:
+    """The first pieces of evidence and the last ones, oldest first, each once."""
+    joined = [*before, *(piece for piece in dict.fromkeys(new) if piece not in before)]
+    if len(joined) <= EVIDENCE_FIRST + EVIDENCE_LAST:
+        return tuple(joined)
+    return (*joined[:EVIDENCE_FIRST], *joined[-EVIDENCE_LAST:])
+
+
+@dataclass(frozen=True, slots=True)
+class SavedIncident:
+    """An incident that was open at the end of a run, and what the engine knew of it.
+
+    ``key`` tells it from others of its kind on its subject; ``last_s`` is when it was last noticed
+    (Unix time); it clears after ``clears_s`` seconds and ``clears_samples`` samples of quiet;
+    ``under`` are the kinds that are its cause if they are open on the same subject.
+    """
+
+    incident: Incident
+    key: str = ""
+    last_s: float = 0.0
+    clears_s: float = 0.0
+    clears_samples: int = 1
+    under: tuple[str, ...] = ()
+
+
+def saved(case: Case) -> SavedIncident | None:
+    """An open case, to be recalled at another time."""
+    if case.incident is None:
+        return None
+    return SavedIncident(
+        case.incident,
+        key=case.finding.key,
+        last_s=case.last_s,
+        clears_s=case.clears.seconds,
+        clears_samples=case.clears.samples,
+        under=case.finding.under,
+    )
+
+
+def recalled(rule: Rule, one: SavedIncident) -> Case:
+    """The case of an incident that was open: not noticed since, but not over either."""
+    incident = one.incident
+    finding = Finding(
+        Subject(incident.subject, incident.gpu),
+        cause=incident.cause,
+        cause_text=incident.cause_text,
+        action=incident.action,
+        action_text=incident.action_text,
+        key=one.key,
+        under=one.under,
+        severity=incident.severity,
+        clears=Span(one.clears_s, one.clears_samples),
+    )
+    return Case(
+        rule,
+        finding,
+        since_s=incident.opened_s,
+        last_s=one.last_s,
+        absent_s=one.last_s,
+        incident=replace(incident, parent=None, children=()),
+    )

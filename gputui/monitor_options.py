@@ -1,0 +1,37 @@
+"""What the monitor is asked for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from gputui.incidents.history import DEFAULTS
+from gputui.incidents.inventory import Expected
+from gputui.incidents.thresholds import Thresholds
+from gputui.logs.find import AUTO
+
+
+@dataclass(frozen=True, slots=True)
+class MonitorOptions:
+    """What to watch, and how often.
+
+    ``source`` is ``local``, ``stream=PATH`` or ``replay=FILE``; ``kernel_log`` is ``auto``,
+    ``none`` or a path; ``gpus`` are the indices to show, all when empty; ``record`` is a file that
+    receives everything in the capture format. ``expected_gpus``, ``rules_off`` and ``thresholds``
+    are as in :class:`gputui.config.Config`; ``notices`` are told beside the monitor's own.
+    ``state`` is the folder of the state files, None for remembering nothing. ``theme`` and
+    ``allow_actions`` are for the screen.
+    """
+
+    source: str = "local"
+    interval_s: float = 1.0
+    kernel_log: str = AUTO
+    gpus: tuple[int, ...] = ()
+    record: Path | None = None
+    theme: str | None = None
+    allow_actions: bool = False
+    expected_gpus: Expected = None
+    rules_off: frozenset[str] = frozenset()
+    thresholds: Thresholds = DEFAULTS
+    notices: tuple[str, ...] = ()
+    state: Path | None = None
