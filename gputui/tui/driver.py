@@ -17,6 +17,8 @@ from typing import Any
 from textual._xterm_parser import XTermParser
 from textual.drivers.linux_driver import LinuxDriver
 
+from gputui.tui.opening import ALTERNATE_SCREEN
+
 _READ_BYTES = 4096
 
 
@@ -28,6 +30,20 @@ class TerminalDriver(LinuxDriver):
         self._file = sys.__stdout__
         self._wake_read, self._wake_write = os.pipe()
         os.set_blocking(self._wake_read, False)
+        self._has_picture = False
+
+    def start_application_mode(self) -> None:
+        """Take the terminal, and the picture on it if there is one."""
+        take_over = getattr(self._app, "take_over", None)
+        self._has_picture = take_over is not None and take_over()
+        super().start_application_mode()  # type: ignore[no-untyped-call]
+
+    def write(self, data: str) -> None:
+        """Write to the terminal, but leave a picture that is there as it is."""
+        if self._has_picture and data == ALTERNATE_SCREEN:
+            self._has_picture = False
+            return
+        super().write(data)
 
     def run_input_thread(self) -> None:
         """Read keys until told to end, or until the terminal is gone: then the program ends too."""

@@ -157,3 +157,10 @@ def to_ascii(text: str) -> str:
     if text.isascii():
         return text
     return "".join(char if char.isascii() else "?" * width_of(char) for char in text)
+
+
+def in_ascii(line: Line) -> Line:
+    """The line without characters that an ASCII terminal lacks."""
+    if all(text.isascii() for text, _ in line.runs):
+        return line
+    return Line(tuple(Run(to_ascii(text), role) for text, role in line.runs), line.selected)

@@ -7,7 +7,6 @@ blending. Nothing that draws is imported here, so that names and defaults can be
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
@@ -259,6 +258,8 @@ class UnknownThemeError(ValueError):
     """A theme of that name does not exist; the message says which do."""
 
     def __init__(self, name: str) -> None:
+        import difflib
+
         near = difflib.get_close_matches(name, THEMES, 1)
         hint = f" Did you mean {near[0]}?" if near else ""
         super().__init__(f"no theme is called {name!r}.{hint} Known: {', '.join(THEMES)}")

@@ -156,13 +156,17 @@ class HandFed:
 
     on_snapshot: Callable[[Snapshot], None] | None = None
     stopped: bool = False
-    fed: list[Snapshot] = field(default_factory=list)
+    acknowledged: list[str] = field(default_factory=list)
 
     def start(self, on_snapshot: Callable[[Snapshot], None]) -> None:
         self.on_snapshot = on_snapshot
 
     def stop(self) -> None:
         self.stopped = True
+
+    def acknowledge(self, incident_id: str) -> bool:
+        self.acknowledged.append(incident_id)
+        return True
 
     def feed(self, snapshot: Snapshot) -> None:
         """Deliver a snapshot as the monitor's thread would."""

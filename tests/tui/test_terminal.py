@@ -16,11 +16,13 @@ from typing import Any
 
 import pytest
 
+ROOT = Path(__file__).parents[2]
+
 PROGRAM = '''
 """The screen on snapshots from a file."""
 import pickle, sys, threading, time
 from pathlib import Path
-from gputui.tui.app import run
+from gputui.tui.run import run
 
 snapshots = pickle.loads(Path(sys.argv[1]).read_bytes())
 stuck = "stuck" in sys.argv
@@ -40,6 +42,9 @@ class Source:
     def stop(self):
         while stuck:
             time.sleep(1)
+
+    def acknowledge(self, incident_id):
+        return False
 
 sys.exit(run(Source(), theme=theme))
 '''
@@ -74,13 +79,23 @@ def assert_terminal_is_restored(opened: Any) -> None:
     )
     assert b"1049" in last
     assert last[b"25"] == b"h"
-    assert last[b"7"] == b"h"
+    assert last.get(b"7", b"h") == b"h"
     pushed, popped = opened.raw.count(b"\x1b[>"), opened.raw.count(b"\x1b[<u")
     assert pushed == popped
     local_modes = termios.tcgetattr(opened._fd)[3]
     assert (
         local_modes & termios.ECHO and local_modes & termios.ICANON and local_modes & termios.ISIG
     )
+
+
+def wait_until_stopped(opened: Any) -> None:
+    """Wait until job control has stopped the program."""
+    stat = Path(f"/proc/{opened.pid}/stat")
+    for _ in range(200):
+        opened.read(0.05)
+        if stat.read_text().rpartition(")")[2].split()[0] == "T":
+            break
+    opened.read(0.5)
 
 
 def test_it_draws_and_leaves_no_trace(make: Any, terminal: Any, screen_program: Any) -> None:
@@ -148,12 +163,7 @@ def test_it_can_be_suspended_and_resumed(make: Any, terminal: Any, screen_progra
     opened = terminal(screen_program(make.trouble()))
     opened.wait_for("GpuLost")
     opened.send("\x1a")
-    stat = Path(f"/proc/{opened.pid}/stat")
-    for _ in range(200):
-        opened.read(0.05)
-        if stat.read_text().rpartition(")")[2].split()[0] == "T":
-            break
-    opened.read(0.5)
+    wait_until_stopped(opened)
     assert dict(MODE.findall(bytes(opened.raw)))[b"1049"] == b"l"
     opened.screen.reset()
     os.kill(opened.pid, signal.SIGCONT)
@@ -242,3 +252,79 @@ def test_an_unknown_theme_is_bad_usage(make: Any, terminal: Any, screen_program:
     opened = terminal(screen_program(make.trouble(), options=("--theme=drak",)), columns=140)
     assert opened.wait() == 64
     assert "Did you mean dark?" in opened.text()
+
+
+# ---------------------------------------------------------------- before Textual is there
+
+SLOW_TEXTUAL = '''
+"""Importing Textual takes a while here."""
+import sys, time
+
+class Slow:
+    def find_spec(self, name, path=None, target=None):
+        if name == "textual":
+            time.sleep({seconds})
+
+sys.meta_path.insert(0, Slow())
+'''
+
+
+@pytest.fixture
+def slow_textual(tmp_path: Path) -> Callable[[float], dict[str, str]]:
+    """Environment variables under which importing Textual takes so many seconds."""
+
+    def prepare(seconds: float) -> dict[str, str]:
+        folder = tmp_path / "slow"
+        folder.mkdir()
+        (folder / "sitecustomize.py").write_text(SLOW_TEXTUAL.format(seconds=seconds))
+        return {"PYTHONPATH": f"{folder}{os.pathsep}{ROOT}"}
+
+    return prepare
+
+
+@pytest.mark.parametrize("how", ["ctrl-c", "sigterm", "sighup"])
+def test_the_first_picture_can_be_left_at_once(
+    make: Any, terminal: Any, screen_program: Any, slow_textual: Any, how: str
+) -> None:
+    """The picture stands before Textual does, and whoever leaves meanwhile does not wait for it."""
+    opened = terminal(screen_program(make.trouble()), env=slow_textual(60))
+    opened.wait_for("GpuLost")
+    if how == "ctrl-c":
+        opened.send("\x03")
+    else:
+        os.kill(opened.pid, getattr(signal, how.upper()))
+    assert opened.wait(5) == 0
+    assert_terminal_is_restored(opened)
+
+
+def test_the_first_picture_is_taken_over_as_it_is(
+    make: Any, terminal: Any, screen_program: Any, slow_textual: Any
+) -> None:
+    """The screen is cleared once, and a key that was typed too early is not lost."""
+    opened = terminal(screen_program(make.trouble()), env=slow_textual(1))
+    opened.wait_for("GpuLost")
+    opened.send("?")
+    text = opened.wait_for("KEYS")
+    assert "Enter" in text
+    assert bytes(opened.raw).count(b"\x1b[?1049h") == 1
+    assert b"waiting for the driver" not in opened.raw
+    opened.send("q")
+    assert opened.wait() == 0
+    assert_terminal_is_restored(opened)
+
+
+def test_the_first_picture_can_be_suspended(
+    make: Any, terminal: Any, screen_program: Any, slow_textual: Any
+) -> None:
+    """Ctrl-Z gives the terminal back also before Textual is there; brought back, it is drawn."""
+    opened = terminal(screen_program(make.trouble()), env=slow_textual(2))
+    opened.wait_for("GpuLost")
+    opened.send("\x1a")
+    wait_until_stopped(opened)
+    assert_terminal_is_restored(opened)
+    opened.screen.reset()
+    os.kill(opened.pid, signal.SIGCONT)
+    opened.wait_for("GpuLost")
+    opened.send("q")
+    assert opened.wait() == 0
+    assert_terminal_is_restored(opened)

@@ -13,7 +13,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from gputui.tui.painter import paint
-from gputui.tui.text import Line, Run, to_ascii, width_of
+from gputui.tui.text import Line, Run, in_ascii, width_of
 from gputui.tui.themes import Look, Theme
 
 _WORTH_A_MOVE = 6
@@ -52,7 +52,7 @@ class Canvas(Widget):
 
     def _drawn(self) -> tuple[Line, ...]:
         lines = tuple(self._draw(*self.size))
-        return tuple(_in_ascii(line) for line in lines) if self._ascii_only else lines
+        return tuple(in_ascii(line) for line in lines) if self._ascii_only else lines
 
     def redraw(self) -> None:
         """Show what is to be shown now."""
@@ -82,13 +82,6 @@ class Canvas(Widget):
         runs, selected = lines[y]
         look = self.theme.look
         return Strip([Segment(text, _style(look(role, selected=selected))) for text, role in runs])
-
-
-def _in_ascii(line: Line) -> Line:
-    """The line without characters that an ASCII terminal lacks."""
-    if all(text.isascii() for text, _ in line.runs):
-        return line
-    return Line(tuple(Run(to_ascii(text), role) for text, role in line.runs), line.selected)
 
 
 @lru_cache(maxsize=256)
