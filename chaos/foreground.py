@@ -1,40 +1,44 @@
 """The program that a run is for: in the foreground of the terminal, while the simulator serves it.
 
-The simulator ignores what the keyboard sends to the whole process group (Ctrl-C, Ctrl-Z): it is the
+The simulator ignores what the keyboard sends to its process group (Ctrl-C, Ctrl-Z): it is the
 program's. It passes on what is sent to itself alone, and when the program stops it stops too, so
 that the shell can take the terminal and give it back.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 
+from chaos.sandbox.plan import Entrance
 from chaos.sandbox.program import own_program
 
 KEYBOARD = (signal.SIGINT, signal.SIGQUIT, signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU)
 PASSED_ON = (signal.SIGTERM, signal.SIGHUP, signal.SIGCONT)
 
 
-def entering(init_pid: int, words: Sequence[str], *, lifeline: int = -1) -> list[str]:
-    """The command that runs a program on the node whose first process is ``init_pid``.
-
-    0 is a node without namespaces. At the end of ``lifeline``, a descriptor, the program ends.
-    """
-    plan = json.dumps({"init": init_pid, "lifeline": lifeline})
-    return own_program("chaos.sandbox.enter", plan, *words)
+def entering(entrance: Entrance, words: Sequence[str], *, lifeline: int = -1) -> list[str]:
+    """The command that runs a program on a node, until the end of ``lifeline`` (a descriptor)."""
+    return own_program("chaos.sandbox.enter", json.dumps(entrance), str(lifeline), *words)
 
 
 class Foreground:
-    """A program in the foreground, and what has become of it."""
+    """A program in the foreground, and what has become of it. It gets the files we were given."""
 
-    def __init__(self, init_pid: int, words: Sequence[str], environment: Mapping[str, str]) -> None:
+    def __init__(
+        self, entrance: Entrance, words: Sequence[str], environment: Mapping[str, str]
+    ) -> None:
+        given = tuple(_given_descriptors())
         ours, self._lifeline = os.pipe()
         self._process = subprocess.Popen(
-            entering(init_pid, words, lifeline=ours), env=dict(environment), pass_fds=(ours,)
+            entering(entrance, words, lifeline=ours),
+            env=dict(environment),
+            pass_fds=(ours, *given),
         )
         os.close(ours)
 
@@ -64,3 +68,12 @@ class Foreground:
         os.close(self._lifeline)
         if self._process.returncode is None:
             self._process.wait()
+
+
+def _given_descriptors() -> Iterator[int]:
+    """Those that whoever called us wants passed on: Python's own are never inheritable."""
+    for path in Path("/proc/self/fd").iterdir():
+        number = int(path.name)
+        with contextlib.suppress(OSError):  # that of the listing itself
+            if number > 2 and os.get_inheritable(number):
+                yield number

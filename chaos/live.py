@@ -104,16 +104,21 @@ class LiveRun:
                 )
             for service in services:
                 service.register(self._selector)
-            self._turn()
-            program = start()
             try:
-                return self._until_end(program, woken)
+                self._turn()
+                return self._until_end(start, woken)
             finally:
-                program.close()
                 for service in services:
                     service.unregister()
 
-    def _until_end(self, program: Foreground, woken: int) -> int:
+    def _until_end(self, start: Callable[[], Foreground], woken: int) -> int:
+        program = start()
+        try:
+            return self._serve(program, woken)
+        finally:
+            program.close()
+
+    def _serve(self, program: Foreground, woken: int) -> int:
         give_up_s = float("inf")
         while time.monotonic() < give_up_s:
             for key, _ in self._selector.select(self._idle_s()):

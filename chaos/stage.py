@@ -25,7 +25,7 @@ from chaos.live import LiveNode, LiveRun, Surface
 from chaos.run import Run
 from chaos.sandbox import view
 from chaos.sandbox.host import SandboxHost
-from chaos.sandbox.rank import find_holder
+from chaos.sandbox.people import user_numbers
 from chaos.sandbox.tier import Outcome, check_uncontained, start_nodes
 from chaos.scenario import Entry
 from fakes.clock import ScaledClock
@@ -41,12 +41,15 @@ _DEFAULT_PROGRAM = (sys.executable, "-m", "gputui")
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How a run is played. ``on`` is the node that the program runs on."""
+    """How a run is played. ``on`` is the node that the program runs on; of the machine's files it
+    may write what lies in ``writable``.
+    """
 
     name: str = "default"
     rate: float = 1.0
     sandbox: bool = True
     on: str = "n0"
+    writable: tuple[Path, ...] = ()
 
 
 def play(
@@ -105,19 +108,30 @@ class _Stage:
         self._library = self._find_library()
         self.directory = registry.claim(options.name)
         stack.callback(self.directory.close)
-        holder = find_holder(self.directory.path / "commands")
-        self.hosts = {name: SandboxHost(name, holder) for name in given.fleet.names}
+        users = user_numbers(job.user for job in given.jobs)
+        outfits = {name: self._outfit(name, users) for name in given.fleet.names}
+        self.hosts = {
+            name: SandboxHost(name, outfit.directory, users) for name, outfit in outfits.items()
+        }
         stack.callback(_close, self.hosts)
+        self._roots = {name: view.root(outfit, os.environ) for name, outfit in outfits.items()}
         self._outcome: Outcome = start_nodes(
-            tuple(self.hosts.values()), self._binds, sandbox=options.sandbox
+            tuple(self.hosts.values()), self._roots, sandbox=options.sandbox
         )
 
-    def _binds(self, host: SandboxHost) -> Sequence[tuple[Path, Path]]:
-        """What the node's programs see in the machine's place; NVML's endpoint comes later."""
-        home = self.directory.node(host.node)
-        if self._library is not None:
-            (home / view.LIBRARY).symlink_to(self._library)
-        return view.binds(home, self._library)
+    def _outfit(self, name: str, users: Mapping[str, int]) -> view.Outfit:
+        """What a node has of its own, in its directory; NVML's endpoint comes later."""
+        outfit = view.Outfit(
+            run=self.directory.path,
+            directory=self.directory.node(name),
+            library=self._library,
+            look_alike=None,
+            commands=(),
+            users=users,
+            gpus=self._given.fleet.gpus,
+        )
+        view.equip(outfit)
+        return outfit
 
     def equip(self, node: Node, clock: ScaledClock) -> LiveNode:
         """Give a node of the world its kernel log and its NVML."""
@@ -155,15 +169,24 @@ class _Stage:
     def start(self) -> Foreground:
         """Start the program on its node."""
         node = self._options.on
+        directory = self.directory.node(node)
+        contained = self._outcome.contained
         environment = view.environment(
             os.environ,
             self._options.name,
-            self.directory.node(node),
+            directory,
             library=self._library is not None,
-            contained=self._outcome.contained,
+            contained=contained,
         )
-        init_pid = self.hosts[node].init_pid if self._outcome.contained else 0
-        return Foreground(init_pid, self._words, environment)
+        carried = view.carried(
+            directory, self._words, os.environ, self._empty(node), self._options.writable
+        )
+        entrance = self.hosts[node].entrance(carried if contained else ())
+        return Foreground(entrance, self._words, environment)
+
+    def _empty(self, node: str) -> list[str]:
+        """The machine's directories that are empty on a node."""
+        return [place.path for place in self._roots[node].fresh]
 
     def facts(self) -> dict[str, Any]:
         """What does not change while the run lives."""
@@ -181,6 +204,8 @@ class _Stage:
                 name: {
                     "directory": str(self.directory.node(name)),
                     "init_pid": host.init_pid if contained else 0,
+                    "entrance": host.entrance(),
+                    "empty": self._empty(name),
                     "pid_namespace": _pid_namespace(host.init_pid),
                 }
                 for name, host in self.hosts.items()

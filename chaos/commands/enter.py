@@ -12,7 +12,8 @@ from chaos.commands import Arguments
 from chaos.control import ask
 from chaos.errors import UsageError, did_you_mean
 from chaos.foreground import entering
-from chaos.sandbox.view import RUN_VARIABLE, environment
+from chaos.sandbox.plan import Entrance
+from chaos.sandbox.view import RUN_VARIABLE, carried, environment
 
 
 class EnterCommand:
@@ -29,6 +30,7 @@ class EnterCommand:
         """Which fake, and which of its nodes."""
         add_run_option(parser)
         parser.add_argument("--on", default="n0", metavar="NODE", help="which of its nodes (n0)")
+        add_writable_option(parser)
 
     def run(self, arguments: Arguments) -> int:
         """Become the program."""
@@ -40,16 +42,19 @@ class EnterCommand:
             raise UsageError(f"there is no node '{node}'{did_you_mean(node, homes, 'Nodes')}")
         home = homes[node]
         words = arguments.program or (os.environ.get("SHELL") or "/bin/sh",)
+        directory = Path(home["directory"])
+        contained = bool(home["init_pid"])
         own = environment(
-            os.environ,
-            run.name,
-            Path(home["directory"]),
-            library=status["library"],
-            contained=bool(home["init_pid"]),
+            os.environ, run.name, directory, library=status["library"], contained=contained
         )
-        here = Path("/proc/self/ns/pid").stat().st_ino
-        inside = home["pid_namespace"] == here
-        command = entering(0 if inside else home["init_pid"], words)
+        entrance = Entrance.from_json(home["entrance"])
+        if home["pid_namespace"] == Path("/proc/self/ns/pid").stat().st_ino:
+            entrance = Entrance()  # we are on that node, and stay where we are
+        elif contained:
+            writable = arguments.options.writable
+            binds = carried(directory, words, os.environ, home["empty"], writable)
+            entrance = entrance._replace(binds=binds)
+        command = entering(entrance, words)
         os.execve(command[0], command, own)
         raise AssertionError("execve returned")
 
@@ -58,6 +63,18 @@ def add_run_option(parser: argparse.ArgumentParser) -> None:
     """The option that chooses a running fake."""
     parser.add_argument(
         "--node", metavar="NAME", help="the fake's --name; may be left out if only one is running"
+    )
+
+
+def add_writable_option(parser: argparse.ArgumentParser) -> None:
+    """The option that lets a program write to a directory of the machine."""
+    parser.add_argument(
+        "--writable",
+        action="append",
+        type=Path,
+        default=[],
+        metavar="DIR",
+        help="let the program write to a directory of this machine, such as .",
     )
 
 

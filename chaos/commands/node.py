@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import math
 
 from chaos.commands import Arguments
+from chaos.commands.enter import add_writable_option
 from chaos.errors import UsageError, did_you_mean
 from chaos.fleet import MAX_GPUS, Fleet, Given, training
 from chaos.stage import Options, play
@@ -39,7 +41,7 @@ class NodeCommand:
             raise UsageError(f"--gpus: a node has 1 to {MAX_GPUS} GPUs, not {options.gpus}.")
         fleet = Fleet(gpus=options.gpus, model=options.model)
         given = Given(fleet, () if options.idle else (training(fleet),))
-        return play(given, arguments.program, Options(options.name, sandbox=not options.no_sandbox))
+        return play(given, arguments.program, live_options(options))
 
 
 def add_live_options(parser: argparse.ArgumentParser) -> None:
@@ -52,3 +54,14 @@ def add_live_options(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="by environment variables alone, without namespaces: for debuggers",
     )
+    parser.add_argument(
+        "--rate", type=float, default=1.0, metavar="R", help="so many times as fast (1)"
+    )
+    add_writable_option(parser)
+
+
+def live_options(options: argparse.Namespace, on: str = "n0") -> Options:
+    """What those options say."""
+    if not (math.isfinite(options.rate) and 0.01 <= options.rate <= 1000):
+        raise UsageError(f"--rate: a number from 0.01 to 1000, not {options.rate}.")
+    return Options(options.name, options.rate, not options.no_sandbox, on, tuple(options.writable))

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import math
 
 from chaos.commands import Arguments
-from chaos.commands.node import add_live_options
-from chaos.errors import UsageError
+from chaos.commands.node import add_live_options, live_options
 from chaos.library import find_scenario
 from chaos.loader import load
-from chaos.stage import Options, play
+from chaos.stage import play
 
 
 class RunCommand:
@@ -24,12 +22,9 @@ class RunCommand:
     takes_program = True
 
     def prepare(self, parser: argparse.ArgumentParser) -> None:
-        """The scenario, its pace, and where to look from."""
+        """The scenario, and where to look from."""
         parser.add_argument(
             "scenario", metavar="SCENARIO", help="a file, or the name of a shipped one"
-        )
-        parser.add_argument(
-            "--rate", type=float, default=1.0, metavar="R", help="so many times as fast (1)"
         )
         parser.add_argument("--on", default="n0", metavar="NODE", help="the program's node (n0)")
         add_live_options(parser)
@@ -37,13 +32,12 @@ class RunCommand:
     def run(self, arguments: Arguments) -> int:
         """Load the scenario and play it."""
         options = arguments.options
-        if not (math.isfinite(options.rate) and 0.01 <= options.rate <= 1000):
-            raise UsageError(f"--rate: a number from 0.01 to 1000, not {options.rate}.")
+        live = live_options(options, options.on)
         scenario = load(find_scenario(options.scenario))
         return play(
             scenario.given,
             arguments.program,
-            Options(options.name, options.rate, not options.no_sandbox, options.on),
+            live,
             timeline=scenario.timeline,
             seed=scenario.seed,
         )

@@ -5,15 +5,17 @@ from __future__ import annotations
 import contextlib
 import socket
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 from typing import Any
 
 from chaos.sandbox.lines import Lines
+from chaos.sandbox.plan import NODE, Bind, Entrance, Root
 from chaos.sandbox.program import own_program
-from chaos.sandbox.rank import Holder, environment
+from chaos.sandbox.rank import environment, find_holder
+from chaos.sandbox.root import GPU_DEVICES
 from fakes.process import ProcessSpec
 
 _FIRST_PID = 4001
@@ -46,10 +48,14 @@ class Containment:
 class SandboxHost:
     """Starts and ends the real processes that stand for a node's jobs."""
 
-    def __init__(self, node: str, holder: Holder) -> None:
+    def __init__(self, node: str, directory: Path, users: Mapping[str, int]) -> None:
+        """``directory`` is the node's; ``users`` have numbers of their own, others the caller's."""
         self.node = node
         self.init_pid = 0
-        self._holder = holder
+        self._directory = directory
+        self._holder = find_holder(directory / "jobs")
+        self._users = users
+        self._door = Entrance()
         self._next_pid = _FIRST_PID
         self._jobs: list[str] = []
         self._exited: list[int] = []
@@ -57,8 +63,11 @@ class SandboxHost:
         self._orders: Lines | None = None
         self._init: subprocess.Popen[bytes] | None = None
 
-    def start(self, containment: Containment, binds: Sequence[tuple[Path, Path]]) -> None:
-        """Start the node's first process. A :class:`RefusedError` leaves nothing behind."""
+    def start(self, containment: Containment, root: Root | None) -> None:
+        """Start the node's first process; ``root`` None: without namespaces.
+
+        A :class:`RefusedError` leaves nothing behind.
+        """
         self._ended = False
         ours, theirs = socket.socketpair()
         with theirs:
@@ -76,14 +85,22 @@ class SandboxHost:
                 "node": self.node,
                 "tier": containment.tier.value,
                 "user": containment.user,
-                "binds": [[str(source), str(target)] for source, target in binds],
+                "root": root,
             }
         )
         try:
-            self.init_pid = int(self._wait_for("ready", "refused"))
+            ready = self._wait_for("ready", "refused")
         except BaseException:
             self.close()
             raise
+        self.init_pid = ready["ready"]
+        if root is not None:
+            handle = f"/proc/{self.init_pid}/fd/{ready['users']}" if ready["users"] >= 0 else ""
+            self._door = Entrance(self.init_pid, handle, root.staging)
+
+    def entrance(self, binds: Sequence[Bind] = ()) -> Entrance:
+        """How a program gets onto the node, with what it brings along."""
+        return self._door._replace(binds=binds)
 
     def spawn(self, spec: ProcessSpec) -> int:
         """Start a process that stands for a rank; its PID as the node sees it."""
@@ -93,16 +110,24 @@ class SandboxHost:
         waiting = self._holder.waiting(spec.command)
         self._send(
             {
-                "program": str(waiting.program),
-                "directory": str(waiting.directory),
+                "program": self._seen(waiting.program),
+                "directory": self._seen(waiting.directory),
                 "spawn": list(waiting.words),
                 "environment": environment(spec, self.node, job_number),
                 "pid": self._next_pid,
+                "user": self._users.get(spec.user, -1),
+                "devices": [f"/dev/{name}" for name in (f"nvidia{spec.gpu}", *GPU_DEVICES)],
             }
         )
-        pid = int(self._wait_for("spawned", "failed"))
+        pid = int(self._wait_for("spawned", "failed")["spawned"])
         self._next_pid = pid + 1
         return pid
+
+    def _seen(self, path: Path) -> str:
+        """Where a process of the node sees a path of ours."""
+        if self._door.init and path.is_relative_to(self._directory):
+            return f"{NODE}/{path.relative_to(self._directory)}"
+        return str(path)
 
     def kill(self, pid: int) -> None:
         """End a process that this host started. One that is gone already is no error."""
@@ -166,13 +191,13 @@ class SandboxHost:
         self._exited += [message["exited"] for message in messages if "exited" in message]
         return [message for message in messages if "exited" not in message]
 
-    def _wait_for(self, good: str, bad: str) -> Any:
+    def _wait_for(self, good: str, bad: str) -> dict[str, Any]:
         while not self._ended:
             for message in self._receive():
                 if bad in message:
                     raise RefusedError(message[bad])
                 if good in message:
-                    return message[good]
+                    return message
         raise NodeEndedError(f"{self.node}: {self._last_words()}")
 
     def _last_words(self) -> str:

@@ -4,10 +4,12 @@ It makes the node's namespaces, puts the node's files over the machine's, starts
 stand for jobs, and reaps whatever ends. It takes orders as JSON lines on its standard input, a
 socket, and tells what happened the same way:
 
-* first, ``{"node", "tier", "user", "binds": [[source, target]]}``; the answer is ``{"ready": PID}``
-  (as the machine sees it) or ``{"refused": WHY}``;
-* ``{"spawn": WORDS, "program", "directory", "environment", "pid"}``: ``{"spawned": PID}`` or
-  ``{"failed": WHY}``;
+* first, ``{"node", "tier", "user", "root"}`` (plan.py tells of the root); the answer is
+  ``{"ready": PID, "users": DESCRIPTOR}``, its PID as the machine sees it and its handle on the user
+  namespace of the node's programs (-1: none), or ``{"refused": WHY}``;
+* ``{"spawn": WORDS, "program", "directory", "environment", "pid", "user", "devices"}``:
+  ``{"spawned": PID}`` or ``{"failed": WHY}``. It runs as user number ``user`` (-1: ours), and holds
+  ``devices``;
 * ``{"kill": PID}``: no answer;
 * at any time, of a process that it spawned: ``{"exited": PID, "status"}``.
 
@@ -26,22 +28,32 @@ import socket
 import sys
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from chaos.sandbox import kernel
+from chaos.sandbox.kernel import CLONE_NEWNS
 from chaos.sandbox.lines import Lines
-from chaos.sandbox.namespaces import new_namespaces
+from chaos.sandbox.namespaces import become_powerless, new_namespaces, new_network, new_view
+from chaos.sandbox.plan import Root
+from chaos.sandbox.root import build
 
 _GRACE_S = 0.3
 _LAST_PID = "/proc/sys/kernel/ns_last_pid"
 
 
-class Init:
-    """The node's first process at work."""
+class Programs(NamedTuple):
+    """Where the node's programs live: descriptors of their user namespace (-1: ours) and view."""
 
-    def __init__(self, orders: Lines, *, alone: bool) -> None:
+    users: int
+    view: int
+
+
+class Init:
+    """The node's first process at work. ``programs`` None: there are no namespaces."""
+
+    def __init__(self, orders: Lines, programs: Programs | None) -> None:
         self._orders = orders
-        self._alone = alone
+        self._programs = programs
         self._children: set[int] = set()
         self._lifeline, self._held = os.pipe()
         self._woken, wake = os.pipe()
@@ -78,7 +90,7 @@ class Init:
 
     def _spawn(self, order: dict[str, Any]) -> int:
         """Start a program under any words, with a PID of choice where that can be had."""
-        child = _fork_as(order["pid"] if self._alone else 0)
+        child = _fork_as(order["pid"] if self._programs else 0)
         if child == 0:
             try:
                 signal.set_wakeup_fd(-1)
@@ -89,6 +101,8 @@ class Init:
                 os.dup2(self._lifeline, 0)
                 os.dup2(nowhere, 1)
                 os.dup2(nowhere, 2)
+                if self._programs:
+                    _settle(self._programs, order["user"], order["devices"])
                 os.chdir(order["directory"])
                 os.execve(order["program"], order["spawn"], order["environment"])
             finally:
@@ -114,7 +128,7 @@ class Init:
 
     def _end(self) -> None:
         """Ask every process of the node to end; whoever stays ends with this one."""
-        if not self._alone:
+        if self._programs is None:
             for pid in self._children:
                 os.kill(pid, signal.SIGKILL)
             for pid in self._children:
@@ -159,15 +173,28 @@ def _set_last_pid(last: int) -> int:
         os.close(descriptor)
 
 
-def _set_up(node: str, binds: list[list[str]]) -> int:
+def _settle(programs: Programs, user: int, devices: list[str]) -> None:
+    """Be one of the node's programs: in its view, under a user, and holding device files."""
+    kernel.setns(programs.view, CLONE_NEWNS)
+    become_powerless(programs.users)
+    for path in devices:
+        os.set_inheritable(os.open(path, os.O_PATH), True)
+    if user >= 0:
+        os.setgroups([])
+        os.setgid(user)
+        os.setuid(user)
+
+
+def _set_up(node: str, root: Root, *, user: bool) -> tuple[int, Programs]:
     """Make this process's namespaces the node's; its own PID as the machine sees it."""
     outside = int(Path("/proc/self").readlink().name)
-    kernel.make_mounts_private()
-    kernel.mount_proc()
-    for source, target in binds:
-        kernel.bind(source, target)
+    os.umask(0o022)
     socket.sethostname(node)
-    return outside
+    kernel.make_mounts_private()
+    kernel.mount("proc", "/proc", kernel.NO_SETUID | kernel.NO_DEVICES | kernel.NO_PROGRAMS)
+    users = new_network(user=user)
+    build(root)
+    return outside, Programs(users, new_view(root.staging, users))
 
 
 def _refuse(orders: Lines, error: OSError) -> int:
@@ -187,7 +214,7 @@ def main() -> int:
     plan = first[0]
     if plan["tier"] != "namespaces":
         orders.send({"ready": os.getpid()})
-        Init(orders, alone=False).serve()
+        Init(orders, None).serve()
         return 0
     try:
         new_namespaces(user=plan["user"])
@@ -199,11 +226,11 @@ def main() -> int:
         orders.close()
         return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) & 0xFF
     try:
-        pid = _set_up(plan["node"], plan["binds"])
+        pid, programs = _set_up(plan["node"], Root.from_json(plan["root"]), user=plan["user"])
     except OSError as error:
         return _refuse(orders, error)
-    orders.send({"ready": pid})
-    Init(orders, alone=True).serve()
+    orders.send({"ready": pid, "users": programs.users})
+    Init(orders, programs).serve()
     return 0
 
 

@@ -6,20 +6,16 @@ its place, under the same words: it runs a script of the name that the job's own
 
 from __future__ import annotations
 
-import hashlib
-import platform
 import re
 import shutil
-import subprocess
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from fakes.nvml.shim.build import LibraryError, cache_directory, compiler
+from chaos.sandbox.compiled import compiled
+from fakes.nvml.shim.build import LibraryError
 from fakes.process import ProcessSpec
 
-_SOURCE = Path(__file__).with_name("rank.c")
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 _FIRST_JOB = 1001
 
@@ -64,37 +60,19 @@ class ShellHolder:
         name = words[0].rsplit("/", 1)[-1]
         script = f"echo '{name}' > /proc/$$/comm\nread -r _\n"
         if len(words) > 1 and _PLAIN_NAME.fullmatch(words[1]):
-            self.folder.mkdir(exist_ok=True)
             (self.folder / words[1]).write_text(script, encoding="utf-8")
             return Waiting(self.shell, words, self.folder)
         return Waiting(self.shell, (words[0], "-c", script, *words))
 
 
 def find_holder(folder: Path) -> Holder:
-    """The compiled program, or a shell. ``folder`` is made if it is needed."""
+    """The compiled program, or a shell. ``folder`` is made; what starts a process lies there."""
+    folder.mkdir()
+    folder.chmod(0o755)
     try:
-        return CompiledHolder(_compiled())
-    except (LibraryError, OSError, subprocess.SubprocessError):
+        return CompiledHolder(Path(shutil.copy(compiled("rank"), folder / "rank")))
+    except LibraryError:
         return ShellHolder(Path(shutil.which("sh") or "/bin/sh"), folder)
-
-
-def _compiled() -> Path:
-    """The program in the user's cache, under a name made from its source."""
-    digest = hashlib.sha256(_SOURCE.read_bytes()).hexdigest()[:16]
-    program = cache_directory() / f"rank-{platform.machine()}-{digest}"
-    if not program.is_file():
-        command = compiler()
-        program.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=program.parent) as scratch:
-            built = Path(scratch) / "rank"
-            subprocess.run(
-                [*command, "-Os", "-o", str(built), str(_SOURCE)],
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                check=True,
-            )
-            built.replace(program)
-    return program
 
 
 def environment(spec: ProcessSpec, node: str, job_number: int) -> dict[str, str]:

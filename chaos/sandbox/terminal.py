@@ -1,4 +1,4 @@
-"""The terminal as it was: put back after a program that could not do so itself.
+"""The terminal: whose turn it is, and as it was before a program that could not put it right.
 
 Imports little: it is part of the small program that stands between the simulator and the program
 in the foreground, and outlives both.
@@ -24,19 +24,44 @@ class Terminal:
     def __init__(self) -> None:
         self._descriptor = next((fd for fd in (0, 1, 2) if os.isatty(fd)), -1)
         self._modes: list[Any] | None = None
-        self._group = 0
+        self._group = os.getpgrp()
         try:
             if self._descriptor >= 0:
                 self._modes = termios.tcgetattr(self._descriptor)
-                self._group = os.tcgetpgrp(self._descriptor)
+                os.tcgetpgrp(self._descriptor)
         except (OSError, termios.error):
             self._descriptor = -1  # a terminal that is not ours to control
 
-    def take_back(self) -> None:
-        """Give the foreground back to who had it, if a shell inside took it and is gone."""
-        with contextlib.suppress(OSError):  # the terminal is gone, or our own group is
-            if self._descriptor >= 0 and not _lives(os.tcgetpgrp(self._descriptor)):
-                os.tcsetpgrp(self._descriptor, self._group)
+    @property
+    def path(self) -> str:
+        """Its device file; "" if there is none."""
+        with contextlib.suppress(OSError):
+            if self._descriptor >= 0:
+                return os.ttyname(self._descriptor)
+        return ""
+
+    @property
+    def ours(self) -> bool:
+        """Whether it is our process group's turn."""
+        return self._foreground() == self._group
+
+    @property
+    def is_all(self) -> bool:
+        """Whether input and output both are a terminal, so that nobody beside us waits for it."""
+        return self._descriptor >= 0 and os.isatty(0) and os.isatty(1)
+
+    def give(self, group: int) -> None:
+        """Let it be the turn of another process group. Call with SIGTTOU ignored."""
+        with contextlib.suppress(OSError):  # the terminal is gone, or the group is
+            os.tcsetpgrp(self._descriptor, group)
+
+    def take_back(self, group: int) -> bool:
+        """Take the turn back from ``group``, or from one that is gone; False if another has it."""
+        holder = self._foreground()
+        if holder in (-1, self._group) or (holder != group and _lives(holder)):
+            return False
+        self.give(self._group)
+        return True
 
     def restore(self, *, abandoned: bool) -> None:
         """Undo what a program that was killed left behind. Call with SIGTTOU ignored.
@@ -48,11 +73,19 @@ class Terminal:
             return
         with contextlib.suppress(OSError, termios.error):  # the terminal is gone
             changed = termios.tcgetattr(self._descriptor) != self._modes
-            ours = os.tcgetpgrp(self._descriptor) == self._group
-            if changed and ours:
+            if changed and self.ours:
                 termios.tcsetattr(self._descriptor, termios.TCSANOW, self._modes or [])
-            if abandoned or (changed and ours):
+            if abandoned or (changed and self.ours):
                 os.write(self._descriptor, _LEAVE_FULL_SCREEN)
+
+    def _foreground(self) -> int:
+        """The process group whose turn it is; -1 if nobody can tell."""
+        if self._descriptor < 0:
+            return -1
+        try:
+            return os.tcgetpgrp(self._descriptor)
+        except OSError:
+            return -1
 
 
 def _lives(group: int) -> bool:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from chaos.errors import UsageError
 from chaos.sandbox.host import Containment, RefusedError, SandboxHost, Tier
+from chaos.sandbox.plan import Root
 from chaos.sandbox.view import REAL_GPU
 
 _SETTINGS = (
@@ -25,8 +26,6 @@ _SETTINGS = (
     (Path("/proc/sys/user/max_user_namespaces"), "0", "user.max_user_namespaces=10000"),
 )
 """Where a distribution forbids user namespaces: Ubuntu 24.04, older Debian, hardened ones."""
-
-Binds = Sequence[tuple[Path, Path]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,28 +73,30 @@ def _remedy() -> str:
 
 def start_nodes(
     hosts: Sequence[SandboxHost],
-    binds_of: Callable[[SandboxHost], Binds],
+    roots: Mapping[str, Root],
     *,
     sandbox: bool = True,
 ) -> Outcome:
-    """Start the first process of every node in the best tier that the first one can have."""
+    """Start the first process of every node in the best tier that the first one can have.
+
+    ``roots`` are the nodes' root directories, by name.
+    """
     reason = "--no-sandbox"
     attempts = [Containment(Tier.NAMESPACES)] if sandbox else []
     if sandbox and os.geteuid() == 0:
         # Where user namespaces are switched off, root can do without one.
         attempts.append(Containment(Tier.NAMESPACES, user=False))
-    binds: Mapping[str, Binds] = {host.node: binds_of(host) for host in hosts if attempts}
     for attempt in attempts:
         try:
-            hosts[0].start(attempt, binds[hosts[0].node])
+            hosts[0].start(attempt, roots[hosts[0].node])
         except RefusedError as error:
             reason = f"namespaces are refused here: {error}{_remedy()}"
             continue
         for host in hosts[1:]:
-            host.start(attempt, binds[host.node])
+            host.start(attempt, roots[host.node])
         return Outcome(attempt)
     check_uncontained(reason)
     bare = Containment(Tier.ENVIRONMENT)
     for host in hosts:
-        host.start(bare, ())
+        host.start(bare, None)
     return Outcome(bare, reason)

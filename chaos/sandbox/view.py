@@ -1,8 +1,8 @@
 """What a program on a node sees in place of the machine's own files and environment.
 
-The node's NVML library is found by every program, also under ``env -i`` or ``sudo``: it stands
-first in the dynamic linker's cache, over every library of that name, and in ``LD_LIBRARY_PATH``.
-The machine's GPU devices and its kernel log are hidden: opening them fails as where there are none.
+The node's directory stands at ``/run/gputui-node``, a fixed place, for programs whose environment
+was wiped. Its NVML library is found by every program: under the usual path, over every library of
+that name, and first in ``LD_LIBRARY_PATH``.
 """
 
 from __future__ import annotations
@@ -10,26 +10,50 @@ from __future__ import annotations
 import os
 import shutil
 import socket
-import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-LIBRARY = "libnvidia-ml.so.1"
+from chaos.sandbox.brought import brought, lies_in
+from chaos.sandbox.covers import (
+    LIBRARY_NAMES,
+    PROGRAMS,
+    library_directory,
+    machine_libraries,
+    machine_programs,
+)
+from chaos.sandbox.hiding import fresh_places, hidden_paths, sockets_in_use
+from chaos.sandbox.people import write_files
+from chaos.sandbox.plan import NODE, Bind, Fresh, Layer, Root
+
+LIBRARY = LIBRARY_NAMES[0]
 NODE_VARIABLE = "GPUTUI_FAKE_NODE"
 KERNEL_LOG_VARIABLE = "GPUTUI_KERNEL_LOG"
 RUN_VARIABLE = "GPUCHAOS_RUN"
 """Names the run to ``gpuchaos`` itself, for those who call it from inside."""
 
 REAL_GPU = Path("/dev/nvidia0")
-_LINKER_CACHE = Path("/etc/ld.so.cache")
-_LINKER_CONFIG = Path("/etc/ld.so.conf")
 _SYSTEM_LOGS = Path("/var/log")
-_DRIVER_FILES = Path("/proc/driver/nvidia")
-_LIBRARY_PLACES = (
-    "usr/lib", "usr/lib64", "usr/lib/*-linux-gnu", "usr/lib/*-linux-gnu/nvidia/current",
-    "usr/lib/wsl/lib", "usr/local/nvidia/lib", "usr/local/nvidia/lib64",
-    "usr/local/cuda*/compat",
-)  # fmt: skip
+_TOUCHED = "touched"
+"""The one file of the node's directory that NVML's clients write (fakes/nvml/page.py)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outfit:
+    """What a node has of its own.
+
+    ``run`` is the run's directory, ``directory`` the node's. ``library`` is the NVML library,
+    ``look_alike`` the program that stands for every command in ``commands``; None where it could
+    not be made. ``users`` are the users of its jobs, by their numbers.
+    """
+
+    run: Path
+    directory: Path
+    library: Path | None
+    look_alike: Path | None
+    commands: tuple[str, ...]
+    users: Mapping[str, int]
+    gpus: int
 
 
 def kernel_log(directory: Path) -> Path:
@@ -37,74 +61,126 @@ def kernel_log(directory: Path) -> Path:
     return directory / "log" / "kern.log"
 
 
-def binds(directory: Path, library: Path | None) -> list[tuple[Path, Path]]:
-    """What is to stand in the place of what: (a file or directory, the one that it covers).
+def programs(directory: Path) -> Path:
+    """Where a node's own programs lie, as the machine sees it."""
+    return directory / "bin"
 
-    ``directory`` is the node's; the library must lie in it already if there is one.
-    """
-    found = []
-    if library is not None:
-        cache = _linker_cache(directory)
-        if cache is not None:
-            found.append((cache, _LINKER_CACHE))
-        found += [(library, path) for path in _system_libraries()]
-    hidden, empty = directory / "hidden", directory / "empty"
+
+def equip(outfit: Outfit) -> None:
+    """Fill a node's directory with what its programs will see, in whatever tier."""
+    directory = outfit.directory
+    directory.chmod(0o755)
+    for name in ("bin", "lib", "etc", "empty", "root"):
+        (directory / name).mkdir()
+        (directory / name).chmod(0o755)
     with socket.socket(socket.AF_UNIX) as nobody:
-        nobody.bind(str(hidden))
-    empty.mkdir()
-    for path in _hidden():
-        found.append((empty if path.is_dir() else hidden, path))
+        nobody.bind(str(directory / "nobody"))
+    if outfit.library is not None:
+        usual = library_directory()
+        versions = usual.glob("libnvidia-ml.so*") if usual is not None else ()
+        for name in {*LIBRARY_NAMES, *(path.name for path in versions)}:
+            shutil.copyfile(outfit.library, directory / "lib" / name)
+            (directory / "lib" / name).chmod(0o755)
+    if outfit.look_alike is not None and outfit.commands:
+        first, *others = (programs(directory) / name for name in outfit.commands)
+        shutil.copyfile(outfit.look_alike, first)
+        first.chmod(0o755)
+        for other in others:
+            other.hardlink_to(first)
+
+
+def root(outfit: Outfit, environ: Mapping[str, str]) -> Root:
+    """A node's root directory; :func:`equip` has filled the node's own."""
+    directory = outfit.directory
+    fresh = fresh_places(environ)
+    empty = [place.path for place in fresh]
+    if "/home" in empty:
+        fresh += [Fresh(f"/home/{name}", 0o700, uid) for name, uid in outfit.users.items()]
+    shown = [(outfit.run, outfit.run), (directory, Path(NODE))]
+    shown += write_files(directory / "etc", outfit.users)
+    binds = [Bind(os.path.realpath(source), os.path.realpath(target)) for source, target in shown]
     if _SYSTEM_LOGS.is_dir():
-        found.append((kernel_log(directory).parent, _SYSTEM_LOGS))
-    return found
+        logs = kernel_log(directory).parent
+        binds.append(Bind(str(logs), os.path.realpath(_SYSTEM_LOGS), writable=True))
+    binds += [bind for bind in _covers(directory, environ) if not lies_in(bind.target, empty)]
+    layers = []
+    libraries = library_directory()
+    if outfit.library is not None and libraries is not None:
+        layers.append(Layer(f"{NODE}/lib", str(libraries)))
+    if outfit.look_alike is not None:
+        layers.append(Layer(f"{NODE}/bin", os.path.realpath(PROGRAMS)))
+    return Root(
+        staging=str(directory / "root"),
+        empty=f"{NODE}/empty",
+        nobody=f"{NODE}/nobody",
+        gpus=outfit.gpus,
+        fresh=fresh,
+        hidden=hidden_paths(fresh),
+        layers=layers,
+        binds=binds,
+    )
+
+
+def carried(
+    directory: Path,
+    words: Sequence[str],
+    environ: Mapping[str, str],
+    empty: Sequence[str],
+    writable: Sequence[Path] = (),
+) -> list[Bind]:
+    """What a program carries onto the node whose directory that is, and what covers parts of it.
+
+    ``empty`` are the node's fresh places (:func:`root`).
+    """
+    binds = brought(words, environ, empty, writable=writable)
+    places = [bind.target for bind in binds]
+    sockets = [Bind(str(directory / "nobody"), path) for path in sockets_in_use()]
+    covers = [*_covers(directory, environ), *sockets]
+    own = os.path.realpath(directory.parent)
+    binds += [
+        bind for bind in covers if lies_in(bind.target, places) and not lies_in(bind.target, [own])
+    ]
+    touched = directory / _TOUCHED
+    if touched.exists():
+        binds.append(Bind(str(touched), f"{NODE}/{_TOUCHED}", writable=True))
+    return binds
 
 
 def environment(
     base: Mapping[str, str], run: str, directory: Path, *, library: bool, contained: bool
 ) -> dict[str, str]:
-    """The environment of a program on a node. ``contained``: by namespaces, as :func:`binds`."""
+    """The environment of a program on a node. ``contained``: by namespaces, in :func:`root`."""
     own = dict(base)
+    seen = Path(NODE) if contained else directory
     log = kernel_log(directory)
     own[KERNEL_LOG_VARIABLE] = str(_SYSTEM_LOGS / log.name if contained else log)
     own[RUN_VARIABLE] = run
-    own[NODE_VARIABLE] = str(directory)
+    own[NODE_VARIABLE] = str(seen)
     if library:
-        others = base.get("LD_LIBRARY_PATH", "")
-        own["LD_LIBRARY_PATH"] = f"{directory}:{others}" if others else str(directory)
+        own["LD_LIBRARY_PATH"] = _first(str(seen), base.get("LD_LIBRARY_PATH", ""))
+    if not contained:
+        own["PATH"] = _first(str(programs(directory)), base.get("PATH", os.defpath))
     return own
 
 
-def _hidden() -> Iterator[Path]:
-    yield from sorted(Path("/dev").glob("nvidia*"))
-    for path in (Path("/dev/kmsg"), _DRIVER_FILES):
-        if path.exists():
-            yield path
+def _first(entry: str, others: str) -> str:
+    return f"{entry}:{others}" if others else entry
 
 
-def _system_libraries() -> Iterator[Path]:
-    """Every NVML library of the machine, each file once."""
-    seen = set()
-    for place in _LIBRARY_PLACES:
-        for path in Path("/").glob(f"{place}/libnvidia-ml.so*"):
-            real = path.resolve()
-            if real.is_file() and real not in seen:
-                seen.add(real)
-                yield real
+def _covers(directory: Path, environ: Mapping[str, str]) -> list[Bind]:
+    """The node's own version over each file of the machine that has one, but for layered ones."""
+    usual = library_directory()
+    layers = {Path(os.path.realpath(PROGRAMS)): programs(directory), usual: directory / "lib"}
+    names = sorted(path.name for path in programs(directory).iterdir())
+    covers = [
+        Bind(str(programs(directory) / name), str(path))
+        for name, path in machine_programs(names, environ)
+    ]
+    library = directory / "lib" / LIBRARY
+    if library.exists():
+        covers += [Bind(str(library), str(path)) for path in machine_libraries(environ)]
+    return [bind for bind in covers if not _is_layered(Path(bind.target), layers)]
 
 
-def _linker_cache(directory: Path) -> Path | None:
-    """A cache for the dynamic linker with the node's directory first; None if it cannot be made."""
-    search = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"
-    ldconfig = shutil.which("ldconfig", path=search)
-    if ldconfig is None or not _LINKER_CACHE.exists():
-        return None
-    config, cache = directory / "ld.so.conf", directory / "ld.so.cache"
-    system = f"include {_LINKER_CONFIG}\n" if _LINKER_CONFIG.exists() else ""
-    config.write_text(f"{directory}\n{system}", encoding="utf-8")
-    done = subprocess.run(
-        [ldconfig, "-i", "-X", "-f", str(config), "-C", str(cache)],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        check=False,
-    )
-    return cache if done.returncode == 0 and cache.is_file() else None
+def _is_layered(path: Path, layers: Mapping[Path | None, Path]) -> bool:
+    return path.parent in layers and (layers[path.parent] / path.name).exists()

@@ -29,6 +29,7 @@ class Commands:
         self.prefix = tuple(prefix)
         self.python = python
         self.env = env
+        self.cwd = ROOT
         self._started: list[subprocess.Popen[str]] = []
 
     def argv(self, *words: str) -> list[str]:
@@ -39,7 +40,7 @@ class Commands:
         """Run a gpuchaos command to its end."""
         return subprocess.run(
             self.argv(*words),
-            cwd=ROOT,
+            cwd=self.cwd,
             env=self.env,
             stdin=subprocess.DEVNULL,
             capture_output=True,
@@ -57,7 +58,7 @@ class Commands:
         """Start a gpuchaos command; what still runs at the test's end is ended."""
         started = subprocess.Popen(
             self.argv(*words),
-            cwd=ROOT,
+            cwd=self.cwd,
             env=self.env,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -104,35 +105,66 @@ def cache() -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="gt-cache-") as name:
         folder = Path(name)
         folder.chmod(0o755)
-        env = {**os.environ, "XDG_CACHE_HOME": name, "PYTHONPATH": str(ROOT)}
+        (folder / "gputui").mkdir(mode=0o755)
         program = (
-            "import fakes.nvml.shim.build as nvml, chaos.sandbox.rank as rank;"
-            "nvml.library(); rank.find_holder(None)"
+            "import fakes.nvml.shim.build as nvml, chaos.sandbox.compiled as own;"
+            "print(nvml.require().parent, own.compiled('rank'), sep='\\n')"
         )
-        subprocess.run([sys.executable, "-c", program], env=env, check=True)
+        done = subprocess.run(
+            [sys.executable, "-c", program],
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        for path in map(Path, done.stdout.splitlines()):
+            if path.is_file():
+                shutil.copy(path, folder / "gputui")
+            elif path.name.startswith("fakenvml-"):  # else it came compiled, beside its sources
+                shutil.copytree(path, folder / "gputui" / path.name)
         yield folder
 
 
+@pytest.fixture(scope="session")
+def commands_of(cache: Path) -> Callable[[str, dict[str, str]], Commands]:
+    """``gpuchaos`` as "me" or "nobody", in an environment: ``commands_of(user, environment)``.
+
+    The runtime directory becomes nobody's, and is their home.
+    """
+
+    def make(user: str, environment: dict[str, str]) -> Commands:
+        env = {**environment, "XDG_CACHE_HOME": str(cache)}
+        if user == "me":
+            return Commands((), sys.executable, env)
+        if os.geteuid() != 0:
+            pytest.skip("the tests run as a plain user anyway")
+        if shutil.which("setpriv") is None:
+            pytest.skip("setpriv is not here")
+        runtime = env["XDG_RUNTIME_DIR"]
+        os.chown(runtime, NOBODY, NOBODY)
+        packages = [str(ROOT), *(path for path in sys.path if "site-packages" in path)]
+        env.update(HOME=runtime, PYTHONPATH=os.pathsep.join(packages))
+        return Commands(AS_NOBODY, _python_for_nobody(env), env)
+
+    return make
+
+
 @pytest.fixture
-def me(environment: dict[str, str], cache: Path) -> Iterator[Commands]:
+def me(
+    environment: dict[str, str], commands_of: Callable[[str, dict[str, str]], Commands]
+) -> Iterator[Commands]:
     """``gpuchaos`` as whoever runs the tests."""
-    commands = Commands((), sys.executable, {**environment, "XDG_CACHE_HOME": str(cache)})
+    commands = commands_of("me", environment)
     yield commands
     commands.close()
 
 
 @pytest.fixture
-def nobody(environment: dict[str, str], cache: Path) -> Iterator[Commands]:
+def nobody(
+    environment: dict[str, str], commands_of: Callable[[str, dict[str, str]], Commands]
+) -> Iterator[Commands]:
     """``gpuchaos`` as a plain user, when the tests run as root."""
-    if os.geteuid() != 0:
-        pytest.skip("the tests run as a plain user anyway")
-    if shutil.which("setpriv") is None:
-        pytest.skip("setpriv is not here")
-    runtime = environment["XDG_RUNTIME_DIR"]
-    os.chown(runtime, NOBODY, NOBODY)
-    packages = os.pathsep.join([str(ROOT), *(path for path in sys.path if "site-packages" in path)])
-    env = {**environment, "XDG_CACHE_HOME": str(cache), "HOME": runtime, "PYTHONPATH": packages}
-    commands = Commands(AS_NOBODY, _python_for_nobody(env), env)
+    commands = commands_of("nobody", environment)
     yield commands
     commands.close()
 

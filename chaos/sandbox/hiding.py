@@ -1,0 +1,96 @@
+"""What of the machine a node's programs do not get to see.
+
+Two things lead out of a file system that is read-only: sockets, since connecting to one is no
+write, and secrets, since reading them is none either. So the places where services keep their
+sockets, and people their homes, are empty on a node; and so is every socket that somebody listens
+on now, wherever it lies (proc(5), /proc/net/unix).
+"""
+
+from __future__ import annotations
+
+import os
+import pwd
+import stat
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+from chaos.sandbox.plan import Fresh
+
+_SOCKETS = Path("/proc/net/unix")
+_PATH_FIELD = 7
+_SHARED = 0o1777
+
+_FRESH = {
+    "/tmp": _SHARED,
+    "/var/tmp": _SHARED,
+    "/run": 0o755,
+    "/var/run": 0o755,
+    "/home": 0o755,
+    "/root": 0o700,
+}
+_SERVICES = (
+    "cni", "containerd", "containers", "dbus", "docker", "etcd", "gssproxy", "incus", "k0s",
+    "kubelet", "libvirt", "lxc", "lxd", "machines", "munge", "mysql", "postgresql", "rancher",
+    "slurm", "slurmctld", "slurmd", "snapd", "sss",
+)  # fmt: skip
+"""Services that keep sockets or credentials under /var/lib."""
+
+_HIDDEN = (
+    "/var/spool",
+    *(f"/var/lib/{service}" for service in _SERVICES),
+    "/proc/driver/nvidia",
+    "/sys/module/nvidia",
+    "/sys/module/nvidia_uvm",
+    "/sys/bus/pci/drivers/nvidia",
+    "/sys/class/infiniband",
+)
+
+
+def fresh_places(environ: Mapping[str, str]) -> list[Fresh]:
+    """The directories of this machine that are empty, and the node's own, on a node."""
+    places = {path: mode for path, mode in _FRESH.items() if Path(path).is_dir()}
+    for name, mode in (("HOME", 0o700), ("XDG_RUNTIME_DIR", 0o700)):
+        if environ.get(name):
+            places[environ[name]] = mode
+    places[pwd.getpwuid(os.geteuid()).pw_dir if _has_entry() else "/"] = 0o700
+    places[tempfile.gettempdir()] = _SHARED
+    there = {os.path.realpath(path): mode for path, mode in places.items() if Path(path).is_dir()}
+    return [Fresh(path, mode) for path, mode in sorted(there.items()) if path not in _UNHIDDEN]
+
+
+_UNHIDDEN = ("/", "/dev", "/dev/shm", "/etc", "/opt", "/proc", "/sys", "/usr", "/var")
+"""Whoever has one of these as a home has no home to be hidden."""
+
+
+def hidden_paths(fresh: Iterable[Fresh]) -> list[str]:
+    """What shows nothing on a node: of drivers, of services, and sockets outside of ``fresh``."""
+    covered = tuple(f"{place.path}/" for place in fresh)
+    sockets = [path for path in sockets_in_use() if not path.startswith((*covered, "/dev/"))]
+    return [*_HIDDEN, *sockets]
+
+
+def sockets_in_use() -> Iterator[str]:
+    """The sockets of this machine that have a path, as far as this process can see them."""
+    seen = set()
+    for line in _SOCKETS.read_bytes().splitlines()[1:]:
+        fields = line.split(None, _PATH_FIELD)
+        path = os.fsdecode(fields[_PATH_FIELD]) if len(fields) > _PATH_FIELD else ""
+        if path.startswith("/") and path not in seen and _is_socket(path):
+            seen.add(path)
+            yield os.path.realpath(path)
+
+
+def _is_socket(path: str) -> bool:
+    try:
+        return stat.S_ISSOCK(os.lstat(path).st_mode)
+    except OSError:
+        return False
+
+
+def _has_entry() -> bool:
+    try:
+        pwd.getpwuid(os.geteuid())
+    except KeyError:
+        return False
+    return True

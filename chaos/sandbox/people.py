@@ -1,0 +1,61 @@
+"""Who there is on a node: this machine's users, and those that its jobs belong to."""
+
+from __future__ import annotations
+
+import contextlib
+import grp
+import os
+import pwd
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+_FIRST_USER = 60801
+"""Numbers that no distribution gives out (systemd's users and groups: 60706 to 61183 are free)."""
+
+_PASSWD, _GROUP = Path("/etc/passwd"), Path("/etc/group")
+
+
+def user_numbers(names: Iterable[str]) -> dict[str, int]:
+    """A user number for each name. None for anybody where only root could become somebody else."""
+    if os.geteuid() != 0 or not _may_use(_FIRST_USER):
+        return {}
+    return {name: _FIRST_USER + at for at, name in enumerate(dict.fromkeys(names))}
+
+
+def write_files(folder: Path, users: Mapping[str, int]) -> list[tuple[Path, Path]]:
+    """Write a passwd and a group file that know ``users``: (the file, the one that it covers).
+
+    The caller is in them as well: a directory service cannot be asked on a node.
+    """
+    people = {name: f"{name}:x:{n}:{n}::/home/{name}:/bin/bash" for name, n in users.items()}
+    groups = {name: f"{name}:x:{n}:" for name, n in users.items()}
+    own_person, own_group = {}, {}
+    with contextlib.suppress(KeyError):
+        person, group = pwd.getpwuid(os.geteuid()), grp.getgrgid(os.getegid())
+        own_person = {person.pw_name: ":".join(map(str, person))}
+        own_group = {group.gr_name: f"{group.gr_name}:x:{group.gr_gid}:"}
+    return [
+        (_merged(_PASSWD, people, own_person, folder), _PASSWD),
+        (_merged(_GROUP, groups, own_group, folder), _GROUP),
+    ]
+
+
+def _merged(system: Path, entries: Mapping[str, str], own: Mapping[str, str], folder: Path) -> Path:
+    """A copy of the system's file with ``entries``, by name, in the place of those of that name,
+    and with ``own`` if there are none.
+    """
+    lines = system.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
+    theirs = {line.partition(":")[0]: line for line in lines}
+    merged = folder / system.name
+    text = "".join(f"{line}\n" for line in ({**own, **theirs, **entries}).values())
+    merged.write_text(text, encoding="utf-8", errors="surrogateescape")
+    return merged
+
+
+def _may_use(number: int) -> bool:
+    """Whether a user number exists in this user namespace."""
+    rows = Path("/proc/self/uid_map").read_text(encoding="ascii").splitlines()
+    return any(
+        int(first) <= number < int(first) + int(count)
+        for first, _, count in (row.split() for row in rows)
+    )
