@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NoReturn
 
@@ -21,7 +21,10 @@ class DemoError(Exception):
 
 
 def run_demo(scenario: str, arguments: Sequence[str]) -> NoReturn:
-    """Become ``gpuchaos run SCENARIO -- gputui ARGUMENTS``; raises :class:`DemoError` if not."""
+    """Become ``gpuchaos run SCENARIO -- gputui ARGUMENTS``; raises :class:`DemoError` if not.
+
+    The run has a name of its own, so that two people, or one person twice, can look at demos.
+    """
     found = importlib.util.find_spec("chaos")
     here = Path(__file__).resolve().parents[1]
     if found is None or found.origin is None:
@@ -33,7 +36,16 @@ def run_demo(scenario: str, arguments: Sequence[str]) -> NoReturn:
             f'--demo needs gputui\'s own package "chaos"; another one stands in its way: '
             f"{found.origin}"
         )
+    options = ["--name", f"demo-{os.getpid()}", *_writable(arguments)]
     monitor = [sys.executable, "-m", "gputui", *arguments]
-    command = [sys.executable, "-m", "chaos", "run", scenario, "--", *monitor]
+    command = [sys.executable, "-m", "chaos", "run", scenario, *options, "--", *monitor]
     sys.stdout.flush()
     os.execv(command[0], command)
+
+
+def _writable(arguments: Sequence[str]) -> Iterator[str]:
+    """The option that lets the monitor write its recording: on a node files are read-only."""
+    for word, following in zip(arguments, [*arguments[1:], ""], strict=False):
+        option, equals, value = word.partition("=")
+        if option == "--record":
+            yield from ("--writable", str(Path(value if equals else following).parent))
