@@ -94,6 +94,8 @@ def source_name(text: str) -> str:
     kind, equals, path = text.partition("=")
     if text == "local" or (kind in ("stream", "replay") and equals and path):
         return text
+    if text.startswith("ssh:") and len(text) > len("ssh:"):
+        return text
     raise argparse.ArgumentTypeError(f'"{text}": expected {EXPECTED}')
 
 
@@ -119,7 +121,7 @@ def _parser() -> _Parser:
         type=source_name,
         default="local",
         metavar="SOURCE",
-        help="local, stream=PATH (a FIFO or file in the capture format) or replay=FILE",
+        help="local, ssh:HOST, stream=PATH (a FIFO or file in the capture format) or replay=FILE",
     )
     add("--kernel-log", metavar="LOG", help="auto (default), kmsg, journal, none or a path")
     add("--interval", type=interval, metavar="TIME", help="time between readings (default 1s)")
@@ -262,14 +264,15 @@ def _monitor(
     if options.once or options.json or options.brief:
         # What counts is how a recording ends: it is read as fast as it can be.
         name = name.replace("replay=", "stream=", 1)
-    source = open_source(name, interval_s)
+    kernel_log = options.kernel_log or config.kernel_log
+    source = open_source(name, interval_s, kernel_log)
     from gputui.monitor import Monitor, MonitorOptions
     from gputui.state import state_folder
 
     asked = MonitorOptions(
         source=name,
         interval_s=interval_s,
-        kernel_log=options.kernel_log or config.kernel_log,
+        kernel_log=kernel_log,
         gpus=options.gpu,
         record=options.record,
         theme=options.theme or config.theme,

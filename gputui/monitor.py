@@ -15,19 +15,18 @@ quick, and never touch the screen itself: hand the snapshot over to the screen's
 
 from __future__ import annotations
 
-import contextlib
 import os
 import select
 import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from gputui.assess import Assessor
 from gputui.captures import Captures
 from gputui.errors import SourceError
-from gputui.logs.find import AUTO, ENVIRONMENT, NONE, KernelLog
+from gputui.logs.choice import AUTO, NONE
+from gputui.logs.find import ENVIRONMENT, KernelLog, boot_s
 from gputui.logs.kernel import KERNEL, KernelEvent, KernelParser
 from gputui.logs.nvml import NVML, parse_xid_line
 from gputui.model import Incident, LogLine, NodeSample, Snapshot
@@ -78,7 +77,7 @@ class Monitor:
             expected=options.expected_gpus,
         )
         self._lock = threading.Lock()
-        self._boot_s = _boot_s()
+        self._boot_s = boot_s()
         self._parser = KernelParser(self._boot_s)
         self._log = KernelLog(NONE)
         self._source = source
@@ -91,6 +90,7 @@ class Monitor:
         self._host = os.uname().nodename
         self._fault = ""
         self._sample_time_s: float | None = None
+        self._recalled = False
         self._sampled_s = 0.0
         self._ticked_s = 0.0
         self._hurried_s = 0.0
@@ -107,7 +107,9 @@ class Monitor:
             return
         self._launched_already = True
         if self._source is None:
-            self._source = open_source(self.options.source, self.options.interval_s)
+            self._source = open_source(
+                self.options.source, self.options.interval_s, self.options.kernel_log
+            )
         self._sampled_s = time.monotonic()
         if self.options.record is not None:
             try:
@@ -252,7 +254,7 @@ class Monitor:
 
     def _take(self, record: Record) -> None:
         if isinstance(record, SampleRecord):
-            if self._sample_time_s is None:
+            if not self._recalled:
                 self._recall(record.sample)
             self._sampled_s = time.monotonic()
             self._sample_time_s = record.sample.time_s
@@ -270,8 +272,10 @@ class Monitor:
 
     def _recall(self, first: NodeSample) -> None:
         """What is remembered of this node, now that its name is known."""
-        if not self._launched().is_live:
+        source = self._launched()
+        if not source.is_live or (first.error is not None and not source.is_here):
             return
+        self._recalled = True
         state = self._notebook.open(first.host)
         with self._lock:
             self._assessor.recall(state, first)
@@ -287,8 +291,9 @@ class Monitor:
 
     def _chosen_log(self) -> KernelLog:
         """The kernel log of this machine; one elsewhere comes by the stream."""
-        choice = self.options.kernel_log
-        if choice == AUTO and not self._launched().is_here and ENVIRONMENT not in os.environ:
+        choice, source = self.options.kernel_log, self._launched()
+        unasked = choice == AUTO and ENVIRONMENT not in os.environ
+        if not source.is_here and (source.is_live or unasked):
             choice = NONE
         return KernelLog(choice)
 
@@ -365,8 +370,11 @@ class Monitor:
         hang = source.hang(now_s)
         if hang is not None:
             silence = replace(silence, asked=hang.asked, whole_driver=hang.whole_driver)
+        time_s = self._now_s()
         with self._lock:
-            snapshot = self._assessor.silent(self._now_s(), silence, self._host)
+            snapshot = self._assessor.silent(time_s, silence, self._host)
+        told = NodeSample(snapshot.sample.host, time_s, error=silence.text)
+        self._captures.write(lambda capture: capture.sample(told))
         self._tell(snapshot)
 
     def _overdue_s(self, monotonic_s: float) -> float:
@@ -388,12 +396,3 @@ def _nobody(_: Snapshot) -> None:
 def _write_all(capture: CaptureWriter, incidents: list[Incident], time_s: float) -> None:
     for incident in incidents:
         capture.incident(incident, time_s)
-
-
-def _boot_s() -> float | None:
-    """When this machine was started (Unix time)."""
-    with contextlib.suppress(OSError, ValueError):
-        for line in Path("/proc/stat").read_text(encoding="ascii").splitlines():
-            if line.startswith("btime "):
-                return float(line.split()[1])
-    return None

@@ -8,19 +8,19 @@ from pathlib import Path
 from gputui.incidents.history import DEFAULTS
 from gputui.incidents.inventory import Expected
 from gputui.incidents.thresholds import Thresholds
-from gputui.logs.find import AUTO
+from gputui.logs.choice import AUTO
 
 
 @dataclass(frozen=True, slots=True)
 class MonitorOptions:
     """What to watch, and how often.
 
-    ``source`` is ``local``, ``stream=PATH`` or ``replay=FILE``; ``kernel_log`` is ``auto``,
-    ``none`` or a path; ``gpus`` are the indices to show, all when empty; ``record`` is a file that
-    receives everything in the capture format. ``expected_gpus``, ``rules_off`` and ``thresholds``
-    are as in :class:`gputui.config.Config`; ``notices`` are told beside the monitor's own.
-    ``state`` is the folder of the state files, None for remembering nothing. ``theme`` and
-    ``allow_actions`` are for the screen.
+    ``source`` is ``local``, ``ssh:HOST``, ``stream=PATH`` or ``replay=FILE``; ``kernel_log`` is
+    ``auto``, ``kmsg``, ``journal``, ``none`` or a path; ``gpus`` are the indices to show, all when
+    empty; ``record`` is a file that receives everything in the capture format. ``expected_gpus``,
+    ``rules_off`` and ``thresholds`` are as in :class:`gputui.config.Config`; ``notices`` are told
+    beside the monitor's own. ``state`` is the folder of the state files, None for remembering
+    nothing. ``theme`` and ``allow_actions`` are for the screen.
     """
 
     source: str = "local"

@@ -6,21 +6,20 @@ reaches back further but takes a process; the files that a syslog daemon writes.
 
 from __future__ import annotations
 
+import contextlib
 import os
+import re
 import stat
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from gputui.logs.choice import AUTO, JOURNAL, KMSG, NONE
 from gputui.logs.kernel import BOOT, is_interesting
 from gputui.logs.prefix import split_prefix
 from gputui.logs.tail import FileTail, KmsgTail, Tail
 
-AUTO = "auto"
-NONE = "none"
-KMSG = "kmsg"
-JOURNAL = "journal"
 ENVIRONMENT = "GPUTUI_KERNEL_LOG"
 """Names a log as ``--kernel-log`` would, for those who start the monitor through other programs."""
 
@@ -28,6 +27,11 @@ CANDIDATES = (KMSG, JOURNAL, "/var/log/kern.log", "/var/log/syslog", "/var/log/m
 
 MOST_READ_BACK = 2000
 """How many lines on GPUs are taken from before the start: well below 200 ms of work."""
+
+_MOST_SORTS = 1000
+
+_XID = re.compile(r"S?Xid \([^)]*\):? *\d+")
+_NUMBER = re.compile(r"\d+")
 
 _NOW_S = 5.0
 """A line that says it came this long ago, or less, has just come."""
@@ -56,10 +60,16 @@ class KernelLog:
             self._left = []
         self._tried: list[str] = []
         self._tail: Tail | None = None
+        self._passed_over = 0
 
     @property
     def notice(self) -> str:
         """What cannot be read, and what to do about it."""
+        if self._passed_over and self._tail is not None:
+            return (
+                f"{self._passed_over} older lines on GPUs in the kernel log were passed over: each "
+                "repeats others."
+            )
         if self._tail is not None or self._left or not self._tried:
             return ""
         notice = (
@@ -106,7 +116,8 @@ class KernelLog:
             self._tried.append(f"{name}: {error.strerror or error}")
             return []
         self.name = name
-        return [HeardLine(line, live=False) for line in _this_boot(self._tail.read_back())]
+        lines, self._passed_over = _this_boot(self._tail.read_back())
+        return [HeardLine(line, live=False) for line in lines]
 
     def _heard(self, line: str) -> HeardLine:
         if self._tail is not None and self._tail.stamped:
@@ -116,15 +127,33 @@ class KernelLog:
         return HeardLine(line, live=True)
 
 
-def _this_boot(lines: list[str]) -> list[str]:
-    """The last lines on GPUs since the kernel was started, the oldest first."""
+def _this_boot(lines: list[str]) -> tuple[list[str], int]:
+    """The lines on GPUs since the kernel was started, the oldest first; and how many were left out.
+
+    Beyond ``MOST_READ_BACK`` the last line of each sort is taken: an early failure is not lost for
+    the noise that followed.
+    """
     kept: list[str] = []
+    sorts: set[str] = set()
+    left_out = 0
     for line in reversed(lines):
-        if BOOT.search(line) or len(kept) >= MOST_READ_BACK:
+        if BOOT.search(line):
             break
-        if is_interesting(line):
+        if not is_interesting(line):
+            continue
+        sort = _sort_of(line)
+        if len(kept) < MOST_READ_BACK or (sort not in sorts and len(sorts) < _MOST_SORTS):
             kept.append(line)
-    return kept[::-1]
+            sorts.add(sort)
+        else:
+            left_out += 1
+    return kept[::-1], left_out
+
+
+def _sort_of(line: str) -> str:
+    """What lines have in common that say the same: an Xid's GPU and code, or the words alone."""
+    found = _XID.search(line)
+    return found[0] if found else _NUMBER.sub("", line)
 
 
 def _open_path(name: str) -> Tail:
@@ -144,3 +173,12 @@ def _open_journal(_: str) -> Tail:
 
 
 _OPENERS: dict[str, Callable[[str], Tail]] = {KMSG: lambda _: KmsgTail(), JOURNAL: _open_journal}
+
+
+def boot_s() -> float | None:
+    """When this machine was started (Unix time)."""
+    with contextlib.suppress(OSError, ValueError):
+        for line in Path("/proc/stat").read_text(encoding="ascii").splitlines():
+            if line.startswith("btime "):
+                return float(line.split()[1])
+    return None

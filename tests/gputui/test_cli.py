@@ -266,7 +266,7 @@ def test_a_stream_can_be_read_again(environment, run, tmp_path):
         (["--gpu", "-1"], "gputui: "),
         (["--themee", "dark"], "did you mean --theme?"),
         (["--onse"], "did you mean --once?"),
-        (["--source", "nvml"], "expected local, stream=PATH or replay=FILE"),
+        (["--source", "nvml"], "expected local, ssh:HOST, stream=PATH or replay=FILE"),
         (["--json", "--brief"], "exclude each other"),
         (["--once", "--stream"], "exclude each other"),
         (["everything"], "unrecognized arguments: everything"),

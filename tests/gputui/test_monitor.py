@@ -354,7 +354,7 @@ def test_a_reader_that_goes_ends_the_stream(told, monitor):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"source": "elsewhere"}, 'no source "elsewhere"; expected local, stream=PATH'),
+        ({"source": "elsewhere"}, 'no source "elsewhere"; expected local, ssh:HOST, stream=PATH'),
         ({"source": "stream=/does/not/exist"}, "cannot read /does/not/exist: No such file"),
         ({"source": "stream=/"}, "/ is a directory"),
         ({"source": "replay=/dev/null"}, "/dev/null is no file; expected a recording"),
