@@ -6,9 +6,9 @@ the same snapshots. :mod:`gputui.monitor` brings it the world.
 
 from __future__ import annotations
 
-from collections import deque
 from dataclasses import replace
 
+from gputui.incidents.early import EarlyEvents
 from gputui.incidents.engine import Engine
 from gputui.incidents.history import DEFAULTS
 from gputui.incidents.inventory import Expected
@@ -22,8 +22,6 @@ from gputui.logs.twice import Pairs
 from gputui.model import GpuSample, GpuState, GpuStatus, Incident, NodeSample, Snapshot
 from gputui.silence import Silence
 from gputui.state import NodeState
-
-_MOST_EARLY_EVENTS = 1000
 
 _TELLS_SINCE = {GpuState.LOST: "GpuLost", GpuState.HUNG: "GpuHung"}
 """States that began when an incident did, which may be before they were noticed."""
@@ -53,7 +51,7 @@ class Assessor:
         self._node: NodeSample | None = None
         self._met = False
         self._pairs = Pairs()
-        self._early: deque[tuple[KernelEvent, bool]] = deque(maxlen=_MOST_EARLY_EVENTS)
+        self._early = EarlyEvents()
         self._since: dict[int, tuple[GpuState, float]] = {}
         self._time_s = 0.0
         self._silence: Silence | None = None
@@ -68,12 +66,15 @@ class Assessor:
             return self._snapshot(self._node, sample.time_s)
         node = self._roster.identified(sample)
         self._engine.recall(self._past_runs.take_open())
-        if self._early:
-            self._engine.meet(node)
-            while self._early:
-                event, live = self._early.popleft()
-                self._hear(event, live=live)
+        early = self._early.take()
+        if early:
+            # Who is who comes first: a line late in the log may name a GPU of an early one.
+            for one in early:
+                self._roster.learn(one.event)
             node = self._roster.identified(sample)
+            self._engine.meet(node)
+            for one in early:
+                self._hear(one.event, live=one.live)
         self._engine.sample(node)
         self._node, self._met = node, True
         return self._snapshot(node, node.time_s)
@@ -88,7 +89,7 @@ class Assessor:
         One that is not ``live`` is read back: it may be remembered from an earlier run.
         """
         if self._node is None or not self._met:
-            self._early.append((event, live))
+            self._early.add(event, live=live)
             return False
         self._hear(event, live=live)
         self._time_s = max(self._time_s, event.time_s)
@@ -164,7 +165,7 @@ class Assessor:
             sample=replace(node, gpus=tuple(gpus), processes=processes),
             statuses=tuple(statuses),
             incidents=incidents,
-            notices=self._out_of_range(node),
+            notices=(*self._out_of_range(node), *self._passed_over()),
             silent_s=silence.waited_s if silence else 0.0,
         )
 
@@ -178,6 +179,14 @@ class Assessor:
             return ()
         which = ", ".join(str(index) for index in missing)
         return (f"GPU {which} is not there: this node has GPUs 0 to {max(there)}.",)
+
+    def _passed_over(self) -> tuple[str, ...]:
+        if not self._early.dropped:
+            return ()
+        return (
+            f"{self._early.dropped} lines of the kernel log from before the first reading were "
+            "passed over: each repeats others.",
+        )
 
     def _gpu(
         self,

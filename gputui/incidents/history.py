@@ -13,11 +13,14 @@ from gputui.model import GpuSample, NodeSample
 
 WINDOW_S = 90.0
 _MOST_SAMPLES = 1000
-_MOST_EVENTS = 500
+_EVENTS_OF_A_SORT = 100
+_MOST_SORTS = 500
 
 DEFAULTS = Thresholds()
 
 Value = TypeVar("Value")
+
+_Sort = tuple[str | None, str, int | None]
 
 
 class History:
@@ -29,7 +32,7 @@ class History:
     def __init__(self, thresholds: Thresholds = DEFAULTS) -> None:
         self.thresholds = thresholds
         self.samples: deque[NodeSample] = deque(maxlen=_MOST_SAMPLES)
-        self._events: deque[KernelEvent] = deque(maxlen=_MOST_EVENTS)
+        self._events: dict[_Sort, deque[KernelEvent]] = {}
 
     def add_sample(self, sample: NodeSample) -> None:
         """Remember a sample (without its processes), and forget what is too old.
@@ -43,11 +46,22 @@ class History:
             self.samples.popleft()
 
     def add_event(self, event: KernelEvent, *, instead_of: KernelEvent | None = None) -> None:
-        """Remember an event of the kernel log, in the place of one that told the same."""
-        if instead_of is not None and instead_of in self._events:
-            self._events[self._events.index(instead_of)] = event
+        """Remember an event of the kernel log, in the place of one that told the same.
+
+        Each sort (GPU, kind and code) has a memory of its own, so that a flood of one does not
+        wash away another.
+        """
+        sort = (event.bus_id, event.kind, event.code)
+        events = self._events.pop(sort, None)
+        if events is None:
+            events = deque(maxlen=_EVENTS_OF_A_SORT)
+            if len(self._events) >= _MOST_SORTS:
+                del self._events[next(iter(self._events))]
+        self._events[sort] = events  # the sort heard last stands last
+        if instead_of is not None and instead_of in events:
+            events[events.index(instead_of)] = event
         else:
-            self._events.append(event)
+            events.append(event)
 
     def series(
         self, index: int, read: Callable[[GpuSample], Value | None], *, last_s: float = WINDOW_S
@@ -66,8 +80,14 @@ class History:
         return found
 
     def events_on(self, gpu: GpuSample) -> Iterator[KernelEvent]:
-        """The log's events that name a GPU's PCI address."""
-        return (event for event in self._events if event.bus_id and event.bus_id == gpu.bus_id)
+        """The log's events that name a GPU's PCI address, oldest first."""
+        found = [
+            event
+            for (bus_id, _, _), events in self._events.items()
+            if bus_id and bus_id == gpu.bus_id
+            for event in events
+        ]
+        return iter(sorted(found, key=lambda event: event.time_s))
 
     def gpu_at(self, bus_id: str) -> GpuSample | None:
         """The GPU at a PCI address, as last read."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from gputui.incidents.addresses import placed
 from gputui.incidents.inventory import Expected, SeenGpu, bus_of, missing_gpus
 from gputui.logs.kernel import KernelEvent
 from gputui.model import GpuSample, NodeSample, PciGpu
@@ -41,6 +42,8 @@ class Roster:
         self._expected = expected
         self._before: dict[str, SeenGpu] = {}
         self._at_index: dict[int, GpuSample] = {}
+        self._bus: dict[str, PciGpu] = {}
+        self._addresses_told: set[str] = set()
         self._bus_told: dict[int, str] = {}
         self._uuid_told: dict[str, str] = {}
         self._last: dict[str, LastReadings] = {}
@@ -86,7 +89,8 @@ class Roster:
             name = _name(gpu)
             if has_readings(gpu) and (name in self._last or len(self._last) < _MOST_GPUS):
                 self._last[name] = LastReadings(sample.time_s, gpu)
-        gpus += self._absent(gpus, bus_of(sample))
+        self._bus = bus_of(sample)
+        gpus += self._absent(gpus, self._bus)
         self._at_index = {gpu.index: gpu for gpu in gpus}
         gpus += missing_gpus(sample, gpus, self._before.values(), self._expected)
         return replace(sample, gpus=tuple(sorted(gpus, key=lambda gpu: gpu.index)))
@@ -96,9 +100,10 @@ class Roster:
         return self._last.get(_name(gpu))
 
     def learn(self, event: KernelEvent) -> None:
-        """Take from the kernel log what a lost GPU cannot say.
+        """Take from the kernel log what a lost GPU cannot say: its address and its UUID.
 
-        An address that nobody has must be that of the only GPU without one.
+        An address that nobody has is that of the only GPU without one, or of the one that stands
+        where the order of addresses wants it.
         """
         if event.bus_id is None:
             return
@@ -106,12 +111,13 @@ class Roster:
             self._uuid_told[event.bus_id] = event.detail
         if event.kind not in ("xid", "gpu_lost", "gpu_uuid"):
             return
-        gpus = self._at_index.values()
-        if any(gpu.bus_id == event.bus_id for gpu in gpus):
+        if event.bus_id in self._addresses_told or len(self._addresses_told) >= _MOST_GPUS:
             return
-        nameless = [gpu.index for gpu in gpus if gpu.bus_id is None]
-        if len(nameless) == 1:
-            self._bus_told[nameless[0]] = event.bus_id
+        self._addresses_told.add(event.bus_id)
+        gpus = tuple(self._at_index.values())
+        if any(gpu.bus_id is None for gpu in gpus):
+            on_bus = {address for address, gpu in self._bus.items() if not gpu.hidden}
+            self._bus_told |= placed(gpus, self._addresses_told, on_bus)
 
     def _named(self, gpu: GpuSample) -> GpuSample:
         before = self._at_index.get(gpu.index)

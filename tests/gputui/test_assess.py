@@ -102,6 +102,56 @@ def test_the_log_names_the_only_gpu_that_cannot_name_itself(assessor, make):
     assert snapshot.incidents[0].gpu == 5
 
 
+@pytest.mark.parametrize("lost", [(5,), (0, 1), (3, 4, 6), tuple(range(8))])
+def test_gpus_lost_before_the_start_have_their_xids_under_them(assessor, make, lost):
+    """NVML counts GPUs in the order of their addresses, so that each Xid finds its GPU."""
+    for index in lost:
+        assessor.log(make.xid(30.0 + index, index, 79))
+        uuid = f"GPU-{index:08x}"
+        named = KernelEvent("gpu_uuid", 30.0 + index, "", bus_id=make.BUSES[index], detail=uuid)
+        assessor.log(named)
+    nameless = [GpuSample(index, return_code=999) for index in lost]
+    incidents = assessor.sample(make.node(100.0, *nameless)).incidents
+    roots = [incident for incident in incidents if incident.parent is None]
+    assert sorted((one.kind, one.gpu, one.cause) for one in roots) == [
+        ("GpuLost", index, "bus") for index in lost
+    ]
+    assert sorted(one.gpu for one in incidents if one.kind == "GpuXid") == list(lost)
+    assert {one.subject for one in incidents} == {f"gpu:GPU-{index:08x}" for index in lost}
+
+
+def test_an_address_that_may_be_one_of_two_gpus_is_given_to_neither(assessor, make):
+    """Two neighbours are lost and the log names one address: it is not guessed whose it is."""
+    assessor.log(make.xid(30.0, 4, 79))
+    nameless = [GpuSample(index, return_code=999) for index in (4, 5)]
+    snapshot = assessor.sample(make.node(100.0, *nameless))
+    assert [gpu.bus_id for gpu in snapshot.sample.gpus[4:6]] == [None, None]
+    assert "gpu:" + make.BUSES[4] in {one.subject for one in snapshot.incidents}
+
+
+def test_noise_in_the_log_does_not_hide_what_came_before_it(assessor, make):
+    """What was said before the first reading is heard in order, and what is left out is told."""
+    for second in range(20):
+        assessor.log(make.xid(float(second), 3, 48))
+    for second in range(20, 1020):
+        assessor.log(make.xid(float(second), 3, 31))
+    snapshot = assessor.sample(make.node(1100.0))
+    counts = {one.cause_text.split(":")[0]: one.count for one in snapshot.incidents}
+    assert counts == {"Xid 48": 20, "Xid 31": 1000}
+    assert snapshot.notices == ()
+
+
+def test_early_noise_beyond_all_bounds_is_told(assessor, make):
+    """The first and last of each sort are kept, and how many were passed over is a notice."""
+    assessor.log(make.xid(0.0, 3, 48))
+    for second in range(1, 6000):
+        assessor.log(make.xid(float(second), 3, 31))
+    snapshot = assessor.sample(make.node(6100.0))
+    assert {one.gpu for one in snapshot.incidents} == {3}
+    assert any("Xid 48" in one.cause_text for one in snapshot.incidents)
+    assert "lines of the kernel log" in snapshot.notices[0]
+
+
 def test_a_gpu_that_is_no_longer_counted_is_lost_not_gone(assessor, make):
     """Seven GPUs where eight were is one row that says so."""
     assessor.sample(make.node(1.0))

@@ -191,13 +191,15 @@ def test_the_environment_names_a_log_as_the_option_would(monkeypatch, log, tmp_p
 
 
 def test_only_this_boot_is_read_back_and_of_a_storm_only_the_end(tmp_path, monkeypatch):
-    """What another boot said is over; forty thousand lines of one code are not needed."""
+    """What another boot said is over; of a storm the end is enough, but not for what it drowned."""
     monkeypatch.setattr(find, "MOST_READ_BACK", 100)
     log = tmp_path / "kern.log"
-    lines = [XID.format(48), "[ 0.0] Linux version 6.8.0", *[XID.format(n) for n in range(300)]]
+    storm = [f"{XID.format(63)} {n}" for n in range(300)]
+    lines = [XID.format(48), "[ 0.0] Linux version 6.8.0", XID.format(79), *storm]
     log.write_text("\n".join(lines) + "\n")
     followed = KernelLog(str(log))
-    assert [line.text for line in followed.read()] == [XID.format(n) for n in range(200, 300)]
+    assert [line.text for line in followed.read()] == [XID.format(79), *storm[200:]]
+    assert "200 older lines" in followed.notice
     followed.close()
 
 
