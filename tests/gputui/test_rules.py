@@ -158,6 +158,10 @@ def test_a_code_is_as_bad_as_what_it_asks_for(node, code, severity, action, caus
         (95, "Uncontained: FBHUB. RST: No, D-RST: Yes", Action.DRAIN_AND_RESET, Severity.CRITICAL),
         (154, "GPU recovery action changed from 0x0 (None) to 0x2 (Node Reboot Required)",
          Action.REBOOT_NODE, Severity.CRITICAL),
+        (63, "Row Remapper: New row (0x1f) marked for remapping, reset gpu to activate.",
+         Action.DRAIN_AND_RESET, Severity.WARNING),
+        (63, "Dynamic Page Retirement: New retired page, reload the driver to activate. (0x1)",
+         Action.RELOAD_DRIVER, Severity.WARNING),
     ],
 )  # fmt: skip
 def test_what_the_driver_says_outranks_the_code(node, code, detail, action, severity):

@@ -22,6 +22,10 @@ _GRAVE_QUIET = after(hours=24)
 _NEW_ACTION = re.compile(r"changed from 0x\w+ \([^)]*\) to 0x\w+ \((?P<name>[^)]*)\)")
 _RESET_WORDS = re.compile(r"\bRST: (?P<reset>Yes|No), D-RST: (?P<drain>Yes|No)")
 
+_WAITS_FOR_RESET = re.compile(r"\breset gpu to activate|\bwhen the GPU is reset", re.I)
+_WAITS_FOR_RELOAD = re.compile(r"\breload the driver to activate", re.I)
+"""Spare memory is in place but not in use yet (Xid 63; Dynamic Page Retirement before Ampere)."""
+
 _RECOVERY = {
     "GPU Reset Required": Action.RESET_GPU,
     "Node Reboot Required": Action.REBOOT_NODE,
@@ -44,8 +48,9 @@ def gpu_xid(event: KernelEvent, past: History) -> Iterator[Finding | Over]:
     if said is Action.IGNORE and event.code == RECOVERY_ACTION_CHANGED:
         yield Over(subject)
         return
-    action = said or fact.action
-    severity = _severity(action) if said else fact.severity
+    waits = _waits_for(event)
+    action = said or waits or fact.action
+    severity = _severity(action) if said else WARNING if waits else fact.severity
     yield Finding(
         subject,
         key=str(event.code),
@@ -56,7 +61,7 @@ def gpu_xid(event: KernelEvent, past: History) -> Iterator[Finding | Over]:
         severity=severity,
         evidence=(event.text,),
         under=_UNDER,
-        clears=_GRAVE_QUIET if severity is CRITICAL else _QUIET,
+        clears=_GRAVE_QUIET if severity is CRITICAL or waits else _QUIET,
     )
 
 
@@ -72,6 +77,13 @@ def _said_by_driver(event: KernelEvent) -> Action | None:
     if stated["reset"] == "Yes":
         return Action.RESET_GPU
     return Action.DRAIN_AND_RESET if stated["drain"] == "Yes" else Action.RESTART_APP
+
+
+def _waits_for(event: KernelEvent) -> Action | None:
+    """What a repair needs to take effect: nothing is broken now, but it should not wait for long."""
+    if _WAITS_FOR_RESET.search(event.detail):
+        return Action.DRAIN_AND_RESET
+    return Action.RELOAD_DRIVER if _WAITS_FOR_RELOAD.search(event.detail) else None
 
 
 def _severity(action: Action) -> Severity:
