@@ -1,47 +1,34 @@
 """The command ``gpuchaos``: finds the subcommand, runs it, and turns every failure into one line.
 
-Exit codes: 0 good, 254 a mistake in the command or a scenario, 255 our own fault; with ``-- CMD``,
-CMD's own status. Nothing ends in a traceback unless ``GPUCHAOS_DEBUG=1`` asks for one.
+Exit codes: 0 good, 254 a mistake in the command or a scenario or something that the machine does
+not give, 255 our own fault; with ``-- CMD``, CMD's own status. Nothing ends in a traceback unless
+``GPUCHAOS_DEBUG=1`` asks for one.
 """
 
 from __future__ import annotations
 
-import argparse
+import errno
 import os
 import signal
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
+from contextlib import redirect_stdout
 
-from chaos.commands import Arguments, Command, command_names, load_command
-from chaos.errors import ScenarioError, UsageError, did_you_mean
+from chaos.commands import Arguments, command_names, load_command
+from chaos.errors import UsageError, did_you_mean, quoted
+from chaos.output import Output, OutputError, discard, open_standard_streams, tell
+from chaos.parser import Parser
+from gputui import __version__
 
 EXIT_USAGE = 254
 EXIT_OWN_FAULT = 255
-
-
-class _Parser(argparse.ArgumentParser):
-    """A parser whose help shows an example first, and whose errors are ours."""
-
-    def __init__(self, name: str, command: Command) -> None:
-        super().__init__(
-            prog=f"gpuchaos {name}",
-            description=(type(command).__doc__ or "").replace("\n    ", "\n").strip(),
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-            allow_abbrev=False,
-        )
-        self._example = command.example
-        self._tail = " [-- CMD]" if command.takes_program else ""
-        command.prepare(self)
-
-    def format_help(self) -> str:
-        """The example, then the usage."""
-        usage, _, rest = super().format_help().partition("\n\n")
-        return f"{self._example}\n\n{usage}{self._tail}\n\n{rest}"
-
-    def error(self, message: str) -> NoReturn:
-        """Report a mistake as every other."""
-        raise UsageError(f"{message}. See {self.prog} -h.")
+_THE_MACHINES = frozenset(
+    (
+        errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM,
+        errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN, errno.EIO,
+    )
+)  # fmt: skip
+"""Errors of the operating system that say something of the machine, and not of our code."""
 
 
 def _overview() -> str:
@@ -64,9 +51,15 @@ def _run(argv: Sequence[str]) -> int:
     if not words or words[0] in ("-h", "--help", "help"):
         print(_overview())
         return 0
+    if words[0] == "--version":
+        print(f"gpuchaos {__version__}")
+        return 0
     if words[0] not in command_names():
+        if words[0].startswith("-"):
+            hint = did_you_mean(words[0], ("-h", "--help", "--version"), "Known options")
+            raise UsageError(f"unexpected option {quoted(words[0])} before a command{hint}")
         hint = did_you_mean(words[0], command_names(), "Known commands")
-        raise UsageError(f"unknown command '{words[0]}'{hint}")
+        raise UsageError(f"unknown command {quoted(words[0])}{hint}")
     command = load_command(words[0])
     end = words.index("--") if "--" in words else len(words)
     program = tuple(words[end + 1 :])
@@ -74,44 +67,49 @@ def _run(argv: Sequence[str]) -> int:
         raise UsageError(f"gpuchaos {words[0]} takes no command after '--'.")
     if end < len(words) and not program:
         raise UsageError("there is no command after '--'.")
-    options = _Parser(words[0], command).parse_intermixed_args(words[1:end])
+    options = Parser(words[0], command).read(words[1:end])
     return command.run(Arguments(options, program))
 
 
-def _open_standard_streams() -> None:
-    """Let descriptors 0 to 2 be open, so that nothing of ours ever gets one of their numbers."""
-    for number in range(3):
+def _printed(argv: Sequence[str]) -> int:
+    """Run a command line, and see to it that what it prints arrives."""
+    output = Output(sys.stdout)
+    with redirect_stdout(output):
         try:
-            os.fstat(number)
-        except OSError:
-            os.open(os.devnull, os.O_RDWR)
+            status = _run(argv)
+        except SystemExit as ended:  # after -h
+            status = int(ended.code or 0)
+        output.flush()
+    return status
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command line; the exit status."""
-    _open_standard_streams()
+    open_standard_streams()
     try:
-        status = _run(sys.argv[1:] if argv is None else argv)
-        sys.stdout.flush()
-        return status
-    except ScenarioError as error:
-        print(error, file=sys.stderr)
+        return _printed(sys.argv[1:] if argv is None else argv)
+    except OutputError as error:
+        discard()
+        tell(error.told())
         return EXIT_USAGE
     except UsageError as error:
-        print(f"gpuchaos: {error}", file=sys.stderr)
+        tell(error.told())
         return EXIT_USAGE
     except BrokenPipeError:
         # Whoever read our output has seen enough; a second error at exit would say it again.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        discard()
         return 128 + signal.SIGPIPE
     except KeyboardInterrupt:
         return 128 + signal.SIGINT
     except Exception as error:
         if os.environ.get("GPUCHAOS_DEBUG") == "1":
             raise
-        print(
+        if isinstance(error, OSError) and error.errno in _THE_MACHINES:
+            at = f"{error.filename}: " if error.filename else ""
+            tell(f"gpuchaos: {at}{error.strerror}.")
+            return EXIT_USAGE
+        tell(
             f"gpuchaos: our own fault: {type(error).__name__}: {error} "
-            "(GPUCHAOS_DEBUG=1 shows where)",
-            file=sys.stderr,
+            "(GPUCHAOS_DEBUG=1 shows where)"
         )
         return EXIT_OWN_FAULT

@@ -107,6 +107,8 @@ def ask(run: Path, request: dict[str, Any]) -> dict[str, Any]:
             raise UsageError(
                 f"the fake node '{run.name}' does not answer: perhaps it was stopped with Ctrl-Z."
             ) from error
+        except LineError as error:
+            raise UsageError(f"the fake node '{run.name}' answers nonsense: {error}.") from error
         except OSError as error:
             raise UsageError(f"the fake node '{run.name}' has just ended.") from error
     if not replies:

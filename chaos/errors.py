@@ -3,12 +3,33 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+
+_SHOWN_CHARACTERS = 60
+_SHOWN_ERRORS = 20
+
+
+def shortened(text: str, most: int = _SHOWN_CHARACTERS) -> str:
+    """A user's words on one line: the middle is left out if there are many."""
+    half = most // 2
+    if len(text) > most:
+        text = f"{text[:half]}...{text[-half + 3 :]}"
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
+def quoted(text: str) -> str:
+    """A user's word in quotes, shortened if it is long."""
+    return f"'{shortened(text)}'"
 
 
 class UsageError(Exception):
     """A mistake in a command or a scenario: one line on stderr, exit 254."""
+
+    def told(self) -> str:
+        """The line as the command prints it."""
+        return f"gpuchaos: {self}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +52,53 @@ class ScenarioError(UsageError):
         self.place = place
         self.problem = problem
 
+    def told(self) -> str:
+        """The line as the command prints it: the place comes first, so that editors can jump."""
+        return str(self)
+
+
+class BadScenarioError(UsageError):
+    """Every mistake in a scenario file, in the order of the file."""
+
+    def __init__(self, errors: Iterable[ScenarioError]) -> None:
+        self.errors = tuple(sorted(errors, key=lambda e: (e.place.line, e.place.column)))
+        super().__init__(self.told())
+
+    def told(self) -> str:
+        """A line each; of very many only the first."""
+        lines = [error.told() for error in self.errors[:_SHOWN_ERRORS]]
+        more = len(self.errors) - len(lines)
+        if more:
+            lines.append(f"{self.errors[0].place.file}: and {more} more.")
+        return "\n".join(lines)
+
+
+class Mistakes:
+    """The mistakes found in a scenario file so far: one does not hide the next."""
+
+    def __init__(self) -> None:
+        self._found: list[ScenarioError] = []
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    def add(self, place: Place, problem: str) -> None:
+        """Note a mistake."""
+        self._found.append(ScenarioError(place, problem))
+
+    @contextmanager
+    def noting(self) -> Iterator[None]:
+        """Note a mistake that ends this block."""
+        try:
+            yield
+        except ScenarioError as error:
+            self._found.append(error)
+
+    def raise_any(self) -> None:
+        """End here if there were mistakes."""
+        if self._found:
+            raise BadScenarioError(self._found)
+
 
 def known(words: Iterable[str], what: str = "Known") -> str:
     """A sentence that lists what there is: `` Known: a, b.``; nothing if there is nothing."""
@@ -41,6 +109,6 @@ def known(words: Iterable[str], what: str = "Known") -> str:
 def did_you_mean(word: str, words: Iterable[str], what: str = "Known") -> str:
     """What to say after an unknown word: the nearest known one, if any is near, and all of them."""
     choices = list(words)
-    near = difflib.get_close_matches(word.lower(), choices, n=1, cutoff=0.6)
+    near = difflib.get_close_matches(word[:_SHOWN_CHARACTERS].lower(), choices, n=1, cutoff=0.6)
     guess = f" Did you mean '{near[0]}'?" if near else ""
     return f".{guess}{known(choices, what)}"

@@ -23,11 +23,11 @@ from __future__ import annotations
 import dataclasses
 import importlib
 import pkgutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any, ClassVar, Protocol, TypeVar, get_origin, get_type_hints
 
-from chaos.errors import did_you_mean
+from chaos.errors import did_you_mean, quoted
 from chaos.selection import Gpus, Inventory, JobId, Nodes, SelectionError
 from chaos.undo import Undo
 from chaos.values import BadValueError, convert, shown
@@ -42,13 +42,26 @@ class ArgumentError(ValueError):
     """A mistake in a fault's arguments: one sentence, and the argument at whose door it lies.
 
     ``name`` is None when the fault as a whole is wrong; ``in_name`` says that the mistake is the
-    argument's name, not its value.
+    argument's name, not its value; ``others`` are further ones of the same fault.
     """
 
-    def __init__(self, problem: str, name: str | None = None, *, in_name: bool = False) -> None:
+    def __init__(
+        self,
+        problem: str,
+        name: str | None = None,
+        *,
+        in_name: bool = False,
+    ) -> None:
         super().__init__(problem)
         self.name = name
         self.in_name = in_name
+        self.others: tuple[ArgumentError, ...] = ()
+
+    @classmethod
+    def first_of(cls, errors: Sequence[ArgumentError]) -> ArgumentError:
+        """The first of several, with the others behind it."""
+        errors[0].others = tuple(errors[1:])
+        return errors[0]
 
 
 class Fault(Protocol):
@@ -145,26 +158,32 @@ def parse_fault(family: str, given: Mapping[str, str]) -> Fault:
     """Build a fault from its verb and its arguments in words."""
     if family not in families():
         raise ArgumentError(
-            f"unknown fault '{family}'{did_you_mean(family, families(), 'Known faults')}"
+            f"unknown fault {quoted(family)}{did_you_mean(family, families(), 'Known faults')}"
         )
     kind = _select(family, given)
     names = [argument.name for argument in kind.arguments]
-    for name in given:
-        if name not in names:
-            raise ArgumentError(
-                f"'{family}' has no argument '{name}'{did_you_mean(name, names)}",
-                name,
-                in_name=True,
-            )
+    mistakes = [
+        ArgumentError(
+            f"'{family}' has no argument {quoted(name)}{did_you_mean(name, names)}",
+            name,
+            in_name=True,
+        )
+        for name in given
+        if name not in names
+    ]
+    # A required argument may be missing only because its name is misspelt.
+    all_known = not mistakes
     values: dict[str, Any] = {}
     for argument in kind.arguments:
         if argument.name in given:
             try:
                 values[argument.name] = convert(given[argument.name], argument.type)
             except BadValueError as error:
-                raise ArgumentError(f"{argument.name}: {error}", argument.name) from error
-        elif argument.required:
-            raise ArgumentError(f"'{family}' needs the argument '{argument.name}'.")
+                mistakes.append(ArgumentError(f"{argument.name}: {error}", argument.name))
+        elif argument.required and all_known:
+            mistakes.append(ArgumentError(f"'{family}' needs the argument '{argument.name}'."))
+    if mistakes:
+        raise ArgumentError.first_of(mistakes)
     try:
         return kind.cls(**values)
     except ValueError as error:
@@ -173,13 +192,16 @@ def parse_fault(family: str, given: Mapping[str, str]) -> Fault:
 
 def check_selections(instance: Fault, inventory: Inventory) -> None:
     """Refuse a fault that selects nothing in ``inventory``, or what is not there."""
+    mistakes = []
     for argument in type_of(instance).arguments:
         value = getattr(instance, argument.name)
         if isinstance(value, Gpus | Nodes | JobId):
             try:
                 value.resolve(inventory)
             except SelectionError as error:
-                raise ArgumentError(f"{argument.name}: {error}.", argument.name) from error
+                mistakes.append(ArgumentError(f"{argument.name}: {error}.", argument.name))
+    if mistakes:
+        raise ArgumentError.first_of(mistakes)
 
 
 def _select(family: str, given: Mapping[str, str]) -> FaultType:

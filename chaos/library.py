@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import stat
 from pathlib import Path
 
-from chaos.errors import UsageError, did_you_mean
+from chaos.errors import UsageError, did_you_mean, quoted, shortened
 
 _HERE = Path(__file__).parent
 
@@ -24,12 +25,34 @@ def find_scenario(name: str) -> Path:
     """The file of a scenario: a path, or the name of one that comes along."""
     path = Path(name)
     if path.suffix in (".yaml", ".yml") or "/" in name:
-        if not path.is_file():
-            raise UsageError(f"there is no scenario file {name}.")
+        _check_is_file(path)
         return path
     if name not in shipped():
         raise UsageError(
-            f"unknown scenario '{name}'{did_you_mean(name, shipped(), 'Known scenarios')}"
+            f"unknown scenario {quoted(name)}{did_you_mean(name, shipped(), 'Known scenarios')}"
             " Or give the path of a .yaml file."
         )
     return shipped()[name]
+
+
+_KINDS = (
+    (stat.S_ISDIR, "a directory"),
+    (stat.S_ISFIFO, "a pipe"),
+    (stat.S_ISSOCK, "a socket"),
+    (lambda _: True, "a device"),
+)
+
+
+def _check_is_file(path: Path) -> None:
+    """Refuse what is there but is no file, before anybody waits for it to say something."""
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError as error:
+        raise UsageError(f"there is no scenario file {shortened(str(path), 400)}.") from error
+    except OSError as error:
+        raise UsageError(
+            f"{shortened(str(path), 400)}: cannot be read: {error.strerror}."
+        ) from error
+    if not stat.S_ISREG(mode):
+        what = next(words for is_kind, words in _KINDS if is_kind(mode))
+        raise UsageError(f"{path} is {what}, not a scenario file.")

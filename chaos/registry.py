@@ -23,7 +23,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from chaos.errors import UsageError, did_you_mean
+from chaos.errors import UsageError, did_you_mean, quoted
 
 CONTROL = "control.sock"
 _LOCK = "lock"
@@ -74,7 +74,8 @@ def claim(name: str) -> RunDirectory:
     """Make a name ours. One that a living run has is an error; a leftover is replaced."""
     if not _NAME.fullmatch(name):
         raise UsageError(
-            f"'{name}' is no name for a run: up to 32 letters, digits, dots, dashes, underscores."
+            f"{quoted(name)} is no name for a run: up to 32 letters, digits, dots, dashes, "
+            "underscores."
         )
     root = _root_for_new()
     path = root / name
@@ -136,7 +137,7 @@ def find(name: str | None) -> Path:
         raise UsageError(f"several fake nodes are running ({names}): choose one with --node NAME.")
     if name is not None and name not in found:
         raise UsageError(
-            f"no fake node named '{name}' is running{did_you_mean(name, found, 'Running')}"
+            f"no fake node named {quoted(name)} is running{did_you_mean(name, found, 'Running')}"
         )
     return found[name] if name is not None else next(iter(found.values()))
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 
-from chaos.errors import did_you_mean
+from chaos.errors import did_you_mean, quoted
 from chaos.fault import Fault, FaultError, type_of
 from chaos.scenario import Entry, Heal
 from chaos.undo import Layers, Undo
@@ -85,7 +85,7 @@ class Run:
         active = self._active.pop(fault_id, None)
         if active is None:
             hint = did_you_mean(fault_id, self._active, "In force")
-            raise UnknownFaultError(f"no fault '{fault_id}' is in force{hint}")
+            raise UnknownFaultError(f"no fault {quoted(fault_id)} is in force{hint}")
         self._undo(active)
 
     def heal_all(self) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from chaos.errors import did_you_mean
+from chaos.errors import did_you_mean, quoted, shortened
 from fakes.gpu import Gpu
 from fakes.world import World
 
@@ -57,14 +57,16 @@ def _nodes_of(term: str, inventory: Inventory) -> tuple[str, ...]:
         return inventory.nodes
     if ".." not in term:
         if term not in inventory.nodes:
-            raise SelectionError(f"there is no node '{term}'; the nodes are {inventory.listed()}")
+            raise SelectionError(
+                f"there is no node {quoted(term)}; the nodes are {inventory.listed()}"
+            )
         return (term,)
     first, last = term.split("..", 1)
     for end in (first, last):
         _nodes_of(end, inventory)
     start, stop = inventory.nodes.index(first), inventory.nodes.index(last)
     if start > stop:
-        raise SelectionError(f"the range {term} runs backwards")
+        raise SelectionError(f"the range {shortened(term)} runs backwards")
     return inventory.nodes[start : stop + 1]
 
 
@@ -75,7 +77,7 @@ def _indices_of(term: str, inventory: Inventory, node: str) -> range:
     first = int(match[1]) if match else 0
     last = int(match[2]) if match and match[2] else first
     if first > last:
-        raise SelectionError(f"the range {term} runs backwards")
+        raise SelectionError(f"the range {shortened(term)} runs backwards")
     if last >= inventory.gpus:
         raise SelectionError(
             f"there is no GPU {node}/{last}; {node} has GPUs 0 to {inventory.gpus - 1}"
@@ -89,7 +91,9 @@ def _check_node_term(term: str, text: str) -> None:
     first, dots, last = term.partition("..")
     ends = _NUMBERED.fullmatch(first), _NUMBERED.fullmatch(last)
     if not (dots and ends[0] and ends[1] and ends[0][1] == ends[1][1]):
-        raise SelectionError(f"'{text}' is not a selection of nodes, such as n0, n4..n11 or *")
+        raise SelectionError(
+            f"{quoted(text)} is not a selection of nodes, such as n0, n4..n11 or *"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,10 +131,14 @@ class Gpus:
         for term in text.replace(" ", "").split(","):
             nodes, slash, indices = term.rpartition("/")
             if not slash and _NAME.fullmatch(term):
-                raise SelectionError(f"'{term}' is a node; all of its GPUs are {term}/*")
+                raise SelectionError(
+                    f"{quoted(term)} is a node; all of its GPUs are {shortened(term)}/*"
+                )
             nodes = nodes if slash else "n0"
             if indices != "*" and not _INDICES.fullmatch(indices):
-                raise SelectionError(f"'{text}' is not a selection of GPUs, such as n0/3 or n0/*")
+                raise SelectionError(
+                    f"{quoted(text)} is not a selection of GPUs, such as n0/3 or n0/*"
+                )
             _check_node_term(nodes, text)
             terms.append(f"{nodes}/{indices}")
         return cls(",".join(terms))
@@ -165,14 +173,14 @@ class JobId:
     def parse(cls, text: str) -> JobId:
         """Read an id; only its form is checked."""
         if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]*", text):
-            raise SelectionError(f"'{text}' is not a job's id, such as train")
+            raise SelectionError(f"{quoted(text)} is not a job's id, such as train")
         return cls(text)
 
     def resolve(self, inventory: Inventory) -> str:
         """The id, if there is such a job."""
         if self.text not in inventory.jobs:
             hint = did_you_mean(self.text, inventory.jobs, "Jobs").rstrip(".")
-            raise SelectionError(f"there is no job '{self.text}'{hint}")
+            raise SelectionError(f"there is no job {quoted(self.text)}{hint}")
         return self.text
 
     def __str__(self) -> str:

@@ -14,21 +14,27 @@ from enum import Enum
 from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin
 
-from chaos.errors import did_you_mean
+from chaos.errors import did_you_mean, quoted
 from chaos.selection import Gpus, JobId, Nodes
 
-_NUMBER = r"([0-9]+(?:\.[0-9]+)?)"
+# So many digits that a number which is too large is told from a word that is none.
+_NUMBER = r"([0-9]{1,40}(?:\.[0-9]{1,40})?)"
 _UNIT_US = {"us": 1, "ms": 1_000, "s": 1_000_000, "m": 60_000_000, "h": 3_600_000_000}
 _UNIT_US["d"] = 24 * _UNIT_US["h"]
 _UNIT_BYTES = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
 _DURATION_PART = re.compile(_NUMBER + r"(us|ms|s|m|h|d)")
 _SIZE = re.compile(_NUMBER + r" ?(B|KiB|MiB|GiB|TiB)")
 _MAX_COUNT = 100_000
-_MAX_DURATION_US = 400 * _UNIT_US["d"]
+_MAX_DURATION_DAYS = 400
+_MAX_TIB = 1024
 
 
 class BadValueError(ValueError):
     """A word that is no value of its type. Its text is one sentence for the user."""
+
+
+class TooMuchError(ValueError):
+    """A word of the right form that says too much. Its text is a clause: the limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +52,8 @@ class Duration:
         us = int(
             sum(Decimal(number) * _UNIT_US[unit] for number, unit in (p.groups() for p in parts))
         )
-        if us > _MAX_DURATION_US:
-            raise BadValueError(text)
+        if us > _MAX_DURATION_DAYS * _UNIT_US["d"]:
+            raise TooMuchError(f"longer than {_MAX_DURATION_DAYS} days, the longest there is")
         return cls(us)
 
     def __str__(self) -> str:
@@ -84,7 +90,10 @@ def _bytes(text: str) -> int:
     match = _SIZE.fullmatch(text)
     if not match:
         raise BadValueError(text)
-    return int(Decimal(match[1]) * _UNIT_BYTES[match[2]])
+    count = int(Decimal(match[1]) * _UNIT_BYTES[match[2]])
+    if count > _MAX_TIB * _UNIT_BYTES["TiB"]:
+        raise TooMuchError(f"more than {_MAX_TIB}TiB, the most there is")
+    return count
 
 
 def _bytes_words(count: int) -> str:
@@ -199,12 +208,14 @@ def convert(text: str, annotation: Any) -> Any:
     if issubclass(kind, Enum):
         words = [str(member.value) for member in kind]
         if text not in words:
-            raise BadValueError(f"unknown value '{text}'{did_you_mean(text, words)}")
+            raise BadValueError(f"unknown value {quoted(text)}{did_you_mean(text, words)}")
         return kind(text)
     try:
         return _READERS[kind][0](text)
     except BadValueError as error:
-        raise BadValueError(f"'{text}' is not {expected(kind)}.") from error
+        raise BadValueError(f"{quoted(text)} is not {expected(kind)}.") from error
+    except TooMuchError as error:
+        raise BadValueError(f"{quoted(text)} is {error}.") from error
     except ValueError as error:
         raise BadValueError(f"{error}.") from error
 

@@ -27,10 +27,14 @@ from ruamel.yaml.events import (
     StreamStartEvent,
 )
 
-from chaos.errors import Place, ScenarioError, UsageError
+from chaos.errors import Mistakes, Place, ScenarioError, UsageError, quoted, shortened
 
 _MAX_DEPTH = 32
-_MAX_BYTES = 4 << 20
+_MAX_BYTES = 1 << 20
+_MAX_ITEMS = 5_000
+_MAX_KEYS = 1_000
+_MAX_TREES = 200_000
+"""In a whole file: so much takes the parser seconds."""
 _QUOTE_HINT = 'quote a selector that begins with a star: "*/3".'
 
 
@@ -75,21 +79,24 @@ Tree = Word | Items | Table
 def kind_of(tree: Tree) -> str:
     """What a tree is, in a user's words."""
     if isinstance(tree, Word):
-        return f"'{tree.text}'" if tree.text else "nothing"
+        return quoted(tree.text) if tree.text else "nothing"
     return "a list" if isinstance(tree, Items) else "a mapping"
 
 
-def read_tree(path: Path) -> Tree:
-    """Read a file. Every mistake in it is a :class:`ScenarioError` at its place."""
+def read_tree(path: Path, mistakes: Mistakes) -> Tree:
+    """Read a file. A duplicate key is among ``mistakes``, and the first of it holds; a mistake
+    that leaves no tree is a :class:`ScenarioError` at its place.
+    """
     name = str(path)
     try:
-        raw = path.read_bytes()
+        with path.open("rb") as file:
+            raw = file.read(_MAX_BYTES + 1)
     except OSError as error:
         raise UsageError(f"{name}: cannot be read: {error.strerror}.") from error
     if len(raw) > _MAX_BYTES:
         raise ScenarioError(
             Place(name, 1, 1),
-            f"{len(raw)} bytes is no scenario written by hand (at most {_MAX_BYTES}).",
+            f"more than {_MAX_BYTES >> 20} MiB: that is no scenario written by hand.",
         )
     try:
         text = raw.decode("utf-8")
@@ -97,14 +104,16 @@ def read_tree(path: Path) -> Tree:
         line = raw[: error.start].count(b"\n") + 1
         column = error.start - (raw.rfind(b"\n", 0, error.start) + 1) + 1
         raise ScenarioError(Place(name, line, column), "not YAML: not UTF-8 text.") from error
-    return _Builder(name).build(text)
+    return _Builder(name, mistakes).build(text)
 
 
 class _Builder:
     """Turns the parser's events into a tree."""
 
-    def __init__(self, file: str) -> None:
+    def __init__(self, file: str, mistakes: Mistakes) -> None:
         self._file = file
+        self._mistakes = mistakes
+        self._trees = 0
         self._events: Iterator[Any] = iter(())
 
     def build(self, text: str) -> Tree:
@@ -136,7 +145,7 @@ class _Builder:
                 else ""
             )
             place = Place(self._file, mark.line + 1, mark.column + 1)
-            problem = str(error.problem).replace("\t", "\\t")
+            problem = shortened(str(error.problem), 200)
             raise ScenarioError(place, f"not YAML: {problem}.{hint}") from error
         except YAMLError as error:
             position = getattr(error, "position", 0) or 0
@@ -160,6 +169,9 @@ class _Builder:
             raise self._error(event, "tags (!) are not allowed.")
         if depth > _MAX_DEPTH:
             raise self._error(event, f"nested more than {_MAX_DEPTH} deep.")
+        self._trees += 1
+        if self._trees > _MAX_TREES:
+            raise self._error(event, f"more than {_MAX_TREES} values.")
         if isinstance(event, ScalarEvent):
             return Word(str(event.value), self._place(event))
         if isinstance(event, SequenceStartEvent):
@@ -169,10 +181,15 @@ class _Builder:
         raise self._error(event, "not YAML.")
 
     def _items(self, start: Any, depth: int) -> Items:
-        items = []
+        items: list[Tree] = []
         for event in self._events:
             if isinstance(event, SequenceEndEvent):
                 break
+            if len(items) == _MAX_ITEMS:
+                # Here, and not when the file has been read: that takes seconds.
+                raise self._error(
+                    event, f"more than {_MAX_ITEMS} entries: a burst is one entry with 'times:'."
+                )
             items.append(self._tree(event, depth + 1))
         return Items(tuple(items), self._place(start))
 
@@ -186,8 +203,14 @@ class _Builder:
                 raise self._error(event, "a key must be one word.")
             if key.text == "<<":
                 raise self._error(event, "merges (<<) are not allowed: write it out.")
+            if len(entries) == _MAX_KEYS:
+                raise self._error(event, f"more than {_MAX_KEYS} keys in one mapping.")
+            value = self._tree(next(self._events), depth + 1)
             if key.text in entries:
                 first = entries[key.text][0].place.line
-                raise self._error(event, f"duplicate key '{key.text}': it is also on line {first}.")
-            entries[key.text] = key, self._tree(next(self._events), depth + 1)
+                self._mistakes.add(
+                    key.place,
+                    f"duplicate key {quoted(key.text)}: it is also on line {first}.",
+                )
+            entries.setdefault(key.text, (key, value))
         return Table(tuple(entries.values()), self._place(start))

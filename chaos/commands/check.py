@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import argparse
-import sys
 
 from chaos.commands import Arguments
 from chaos.errors import UsageError
 from chaos.library import find_scenario
 from chaos.loader import load
+from chaos.output import tell
 
 
 class CheckCommand:
     """Say whether scenarios are well-formed, without playing them."""
 
-    example = "gpuchaos check drills/*.yaml"
+    example = "gpuchaos check scenarios/*.yaml"
     takes_program = False
 
     def prepare(self, parser: argparse.ArgumentParser) -> None:
@@ -24,13 +24,13 @@ class CheckCommand:
         )
 
     def run(self, arguments: Arguments) -> int:
-        """Print one line a scenario: good ones on stdout, mistakes on stderr."""
+        """Print one line a good scenario on stdout, and one a mistake on stderr."""
         wrong = 0
         for name in arguments.options.scenarios:
             try:
                 scenario = load(find_scenario(name))
             except UsageError as error:
-                print(error, file=sys.stderr)
+                tell(error.told())
                 wrong += 1
             else:
                 print(f"{scenario.path}: ok")

@@ -6,7 +6,7 @@ import argparse
 from enum import Enum
 
 from chaos.commands import Arguments
-from chaos.errors import UsageError, did_you_mean
+from chaos.errors import UsageError, did_you_mean, quoted
 from chaos.fault import Argument, FaultType, families
 from chaos.values import expected, plain_type, shown
 
@@ -26,7 +26,7 @@ class FaultsCommand:
         wanted = arguments.options.family
         if wanted is not None and wanted not in families():
             hint = did_you_mean(wanted, families(), "Known faults")
-            raise UsageError(f"unknown fault '{wanted}'{hint}")
+            raise UsageError(f"unknown fault {quoted(wanted)}{hint}")
         kinds = [kind for family in families().values() for kind in family]
         print("\n\n".join(_paragraph(k) for k in kinds if wanted in (None, k.family)))
         return 0

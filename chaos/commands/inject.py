@@ -7,7 +7,7 @@ import argparse
 from chaos.commands import Arguments
 from chaos.commands.enter import add_run_option, find_run
 from chaos.control import ask
-from chaos.errors import UsageError
+from chaos.errors import UsageError, quoted
 from chaos.fault import ArgumentError, parse_fault
 from chaos.values import BadValueError, Duration, convert
 
@@ -38,7 +38,7 @@ class InjectCommand:
             name, equals, value = word.partition("=")
             if not equals or not name or name in given:
                 what = "is given twice" if name in given else "is not KEY=VALUE"
-                raise UsageError(f"'{word}' {what}.")
+                raise UsageError(f"{quoted(word)} {what}.")
             given[name] = value
         try:
             parse_fault(options.fault, given)

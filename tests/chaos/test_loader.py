@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chaos.errors import ScenarioError, UsageError
+from chaos.errors import BadScenarioError, UsageError
 from chaos.fault import described
 from chaos.loader import load
 from chaos.scenario import Heal
@@ -171,13 +171,97 @@ WRONG = {
 }  # fmt: skip
 
 
+SEVERAL = """\
+scenario: other
+given:
+  fleet: {nodes: 2, gpus: 8}
+  jobs:
+    - {id: a, gpus: n0/0, load: 95}
+    - {id: b, gpus: n5/0}
+seed: abc
+sede: 3
+sede: 4
+timeline:
+  - {id: x, at: 30, xid: {gpu: n9/0, code: 79}}
+  - {at: 1s, thermall: {gpu: 3}}
+  - {at: 1s, xid: {gpu: 3, cod: 79, every: 5}}
+  - {at: 1s, memory: {gpu: 3, grow: 1GiB, job: a}}
+  - {at: 2s, heal: x}
+  - {at: 2s, heal: y}
+expect: [soon]
+"""
+
+
+def test_one_mistake_does_not_hide_another(scenario_file):
+    """Every mistake that stands by itself is told, in the order of the file, and no other."""
+    path = scenario_file(SEVERAL)
+
+    with pytest.raises(BadScenarioError) as caught:
+        load(path)
+
+    told = [line.removeprefix(f"{path}:") for line in caught.value.told().splitlines()]
+    beginnings = (
+        "1:1: a scenario needs the key 'why'.",
+        "1:11: scenario 'other' in a file named drill.yaml",
+        "5:33: load: '95' is not a percentage",
+        "6:21: there is no node 'n5'",
+        "7:7: seed: 'abc'",
+        "8:1: unknown key 'sede'",
+        "9:1: duplicate key 'sede': it is also on line 8.",
+        "11:17: at: '30' is not a duration",
+        "11:32: gpu: there is no node 'n9'",
+        "12:14: unknown fault 'thermall'",
+        "13:28: 'xid' has no argument 'cod'. Did you mean 'code'?",
+        "13:44: every: '5' is not a duration",
+        "14:37: grow: '1GiB' is not an amount of memory over time",
+        "16:20: heal: no entry above has the id 'y'",
+        "17:10: an expectation is a mapping, not 'soon'.",
+    )
+    assert len(told) == len(beginnings), told
+    for line, beginning in zip(told, beginnings, strict=True):
+        assert line.startswith(beginning)
+
+
+def test_a_wrong_fleet_is_told_once(scenario_file):
+    """What is selected from a fleet that does not read is not judged."""
+    text = HEAD + "given: {fleet: {model: h}, jobs: [{id: a, gpus: n7/0}]}\n"
+
+    with pytest.raises(BadScenarioError) as caught:
+        load(scenario_file(text + "timeline: [{at: 1s, lost: {gpu: n9/0}}]\n"))
+
+    assert len(caught.value.errors) == 1
+
+
+def test_of_very_many_mistakes_the_first_are_told(scenario_file):
+    """Twenty lines, and how many more there are."""
+    path = scenario_file(HEAD + "allow: []\n" + "".join(f"k{n}: 1\n" for n in range(33)))
+
+    with pytest.raises(BadScenarioError) as caught:
+        load(path)
+
+    lines = caught.value.told().splitlines()
+    assert len(lines) == 21
+    assert lines[-1] == f"{path}: and 13 more."
+
+
+def test_a_long_word_is_shortened_in_its_message(scenario_file):
+    """A megabyte of text that is no scenario gets a line, not a megabyte."""
+    path = scenario_file("word " * 200_000)
+
+    with pytest.raises(BadScenarioError) as caught:
+        load(path)
+
+    assert "a scenario is a mapping of" in caught.value.told()
+    assert len(caught.value.told()) < 300 + len(str(path))
+
+
 @pytest.mark.parametrize("name", WRONG)
 def test_a_mistake_is_told_at_its_place(name, scenario_file):
     """An error is one line: file, line, column, what was found, and what was expected."""
     text, expected = WRONG[name]
     path = scenario_file(text)
 
-    with pytest.raises(ScenarioError) as caught:
+    with pytest.raises(BadScenarioError) as caught:
         load(path)
 
     assert str(caught.value).startswith(f"{path}:")
@@ -204,5 +288,5 @@ def test_a_timeline_written_by_a_machine_is_refused(scenario_file):
     """Beyond 5,000 entries a burst should be one entry."""
     entries = "".join(f"  - {{at: {n}s, lost: {{gpu: 3}}}}\n" for n in range(5001))
 
-    with pytest.raises(ScenarioError, match="more than 5000 entries: a burst is one entry"):
+    with pytest.raises(BadScenarioError, match="more than 5000 entries: a burst is one entry"):
         load(scenario_file(HEAD + "timeline:\n" + entries))
