@@ -28,7 +28,7 @@ from fakes.nvml.table import FINGERPRINT
 
 LAYOUT = 1
 BANK_BYTES = 4 << 20
-"""Room for the answers in force; the file is sparse, so that only what is used takes memory."""
+"""Room for the answers in force."""
 TOUCHED_BYTES = 16384
 """How many slots the page may have."""
 
@@ -89,12 +89,20 @@ class Page:
 
 
 def _map_new(path: Path, size: int, mode: int) -> mmap.mmap:
-    """A new, empty, shared file; one that an earlier simulator left is replaced, not reused."""
+    """A new, empty, shared file; one that an earlier simulator left is replaced, not reused.
+
+    All of its room is taken at once: a disk that is full (an OSError that names the file) is better
+    found now than by SIGBUS at some later answer.
+    """
     path.unlink(missing_ok=True)
     fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     try:
         os.fchmod(fd, mode)
-        os.ftruncate(fd, size)
+        try:
+            os.posix_fallocate(fd, 0, size)
+        except OSError as error:
+            path.unlink()
+            raise OSError(error.errno, error.strerror, str(path)) from error
         return mmap.mmap(fd, size)
     finally:
         os.close(fd)

@@ -36,6 +36,10 @@ _FLAGS = (
     "-Wl,-z,nodelete",
 )
 _MARK = "gputui-fakenvml-sources:"
+_PROBE = '#include <stdio.h>\nint main(void) { return puts("") < 0; }\n'
+"""What every C compiler with a C library compiles."""
+_PATIENCE_S = 300
+_REMEDY = "install one (Debian and Ubuntu: apt install gcc libc6-dev), or name it in CC"
 
 
 class LibraryError(Exception):
@@ -43,11 +47,11 @@ class LibraryError(Exception):
 
 
 class NoCompilerError(LibraryError):
-    """There is no C compiler."""
+    """There is no C compiler, or none that compiles anything."""
 
 
 class CompileError(LibraryError):
-    """The C compiler refused the sources, or could not write its output."""
+    """The C compiler refused the sources, or the library cannot be read or written."""
 
 
 def compiler() -> list[str]:
@@ -58,8 +62,7 @@ def compiler() -> list[str]:
             return command
     looked_for = f"{named[0]} (named in CC) was" if named else "cc, gcc and clang were"
     raise NoCompilerError(
-        f"the fake NVML library needs a C compiler, and {looked_for} not found: "
-        "install one (Debian and Ubuntu: apt install gcc), or name it in CC"
+        f"the fake NVML library needs a C compiler, and {looked_for} not found: {_REMEDY}"
     )
 
 
@@ -80,7 +83,7 @@ def build(into: Path) -> Path:
         into.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=into) as scratch:
             built = Path(scratch) / NAME
-            _run([*command, *_FLAGS, f'-DSOURCES="{_MARK}{digest()}"', "-o", str(built)])
+            _compile(command, built)
             built.replace(target)
     except OSError as error:
         raise CompileError(
@@ -90,22 +93,59 @@ def build(into: Path) -> Path:
     return target
 
 
-def _run(command: list[str]) -> None:
+def _compile(command: list[str], target: Path) -> None:
     sources = [str(_HERE / name) for name in _SOURCES]
-    done = subprocess.run([*command, *sources, "-ldl"], capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        first = (done.stderr or done.stdout).strip().splitlines()[:5]
-        raise CompileError("\n".join([f"{command[0]} refused the fake NVML library:", *first]))
+    named = [f'-DSOURCES="{_MARK}{digest()}"', "-o", str(target)]
+    said = _run([*command, *_FLAGS, *named, *sources, "-ldl"])
+    if not said and target.is_file():
+        return
+    probed = _run([*command, "-x", "c", "-", "-o", str(target.with_suffix(".probe"))])
+    if probed or not target.with_suffix(".probe").is_file():
+        raise NoCompilerError(
+            f"the fake NVML library needs a C compiler, and {command[0]} compiles nothing "
+            f"({probed or 'it writes no output'}): {_REMEDY}"
+        )
+    raise CompileError(f"{command[0]} refused the fake NVML library: {said or 'it wrote none'}")
+
+
+def _run(command: list[str]) -> str:
+    """Run a compiler, the probe on its standard input; what it says if it fails, on one line."""
+    try:
+        done = subprocess.run(
+            command,
+            input=_PROBE,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=_PATIENCE_S,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return f"it took more than {_PATIENCE_S} s"
+    except OSError as error:
+        return error.strerror or str(error)
+    if done.returncode == 0:
+        return ""
+    lines = [line.strip() for line in (done.stderr or done.stdout).splitlines() if line.strip()]
+    telling = next((line for line in lines if "error" in line), lines[0] if lines else "")
+    status = f"exit status {done.returncode}"
+    return f"{status}: {telling}" if telling else status
 
 
 def require() -> Path:
     """The library's path: the one beside the sources, or a compiled one from the cache."""
     beside = _HERE / NAME
-    if beside.is_file() and f"{_MARK}{digest()}".encode() in beside.read_bytes():
-        return beside
     cached = cache_directory() / f"fakenvml-{platform.machine()}-{digest()}"
-    if (cached / NAME).is_file():
-        return cached / NAME
+    try:
+        if beside.is_file() and f"{_MARK}{digest()}".encode() in beside.read_bytes():
+            return beside
+        if (cached / NAME).is_file():
+            return cached / NAME
+    except OSError as error:
+        raise CompileError(
+            f"the fake NVML library cannot be read: {error.filename}: {error.strerror}; "
+            "XDG_CACHE_HOME names another place"
+        ) from error
     return build(cached)
 
 
@@ -120,4 +160,10 @@ def library() -> Path | None:
 def cache_directory() -> Path:
     """Where what is compiled on first use is kept: ``gputui`` in the user's cache."""
     named = os.environ.get("XDG_CACHE_HOME", "")
-    return (Path(named) if named else Path.home() / ".cache") / "gputui"
+    try:
+        return (Path(named) if named else Path.home() / ".cache") / "gputui"
+    except RuntimeError as error:
+        raise CompileError(
+            "the fake NVML library has no place to be kept, since this user has no home: "
+            "XDG_CACHE_HOME names one"
+        ) from error

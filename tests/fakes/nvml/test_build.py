@@ -48,14 +48,65 @@ def test_a_missing_compiler_is_named(cache: Path, monkeypatch: pytest.MonkeyPatc
 def test_a_compiler_that_fails_is_quoted(
     cache: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """What the compiler said is in the error, and no half library is left."""
+    """What the compiler said of the sources is in the error, and no half library is left."""
     broken = tmp_path / "broken-cc"
-    broken.write_text("#!/bin/sh\necho 'out of coffee' >&2\nexit 1\n")
+    broken.write_text(
+        '#!/bin/sh\ncase "$*" in\n'
+        "*fakenvml.c*) echo 'fakenvml.c:1: error: out of coffee' >&2; exit 1;;\n"
+        '*) for last; do :; done; : > "$last";;\nesac\n'
+    )
     broken.chmod(0o755)
     monkeypatch.setenv("CC", str(broken))
-    with pytest.raises(build.CompileError, match="out of coffee"):
+    with pytest.raises(build.CompileError, match=r"library: exit status 1: .*out of coffee"):
         build.require()
     assert not list(cache.rglob("*.so"))
+
+
+@pytest.mark.parametrize(
+    ("script", "reason"),
+    [
+        ("#!/bin/sh\nexit 3\n", r"compiles nothing \(exit status 3\): install one"),
+        ("#!/bin/sh\necho 'stdio.h: none' >&2; exit 1\n", r"\(exit status 1: stdio.h: none\)"),
+        ("#!/bin/sh\n", r"compiles nothing \(it writes no output\)"),
+        ("#!/no/such/interpreter\n", r"compiles nothing \(No such file or directory\)"),
+    ],
+)
+def test_a_compiler_that_compiles_nothing_is_none(
+    script: str, reason: str, cache: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """What fails on the smallest program too is no compiler; the error says how it failed."""
+    broken = tmp_path / "broken-cc"
+    broken.write_text(script)
+    broken.chmod(0o755)
+    monkeypatch.setenv("CC", str(broken))
+    with pytest.raises(build.NoCompilerError, match=reason) as caught:
+        build.require()
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
+def test_a_cache_that_cannot_be_looked_into_is_named(
+    cache: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The error says what could not be read, and how to name another place."""
+    (tmp_path / "closed").mkdir(mode=0)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "closed"))
+    with pytest.raises(build.CompileError, match=r"read: .*closed.*: Permission.*XDG_CACHE_HOME"):
+        build.require()
+
+
+def test_a_user_without_a_home_is_told_what_to_set(
+    cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where there is no home there is no cache by itself."""
+
+    def no_home() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setattr(build.Path, "home", no_home)
+    with pytest.raises(build.CompileError, match=r"no home: XDG_CACHE_HOME"):
+        build.require()
 
 
 def test_a_cache_that_is_no_directory_is_named(
