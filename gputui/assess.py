@@ -6,7 +6,7 @@ the same snapshots. :mod:`gputui.monitor` brings it the world.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from gputui.incidents.early import EarlyEvents
 from gputui.incidents.engine import Engine
@@ -23,8 +23,20 @@ from gputui.model import GpuSample, GpuState, GpuStatus, Incident, NodeSample, S
 from gputui.silence import Silence
 from gputui.state import NodeState
 
+_RECENT_S = 3600.0
+_MOST_RECENT = 20
+
 _TELLS_SINCE = {GpuState.LOST: "GpuLost", GpuState.HUNG: "GpuHung"}
 """States that began when an incident did, which may be before they were noticed."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Since:
+    """A state and since when it is; whether it was so at the first look, and who knows how long."""
+
+    state: GpuState
+    time_s: float
+    at_start: bool
 
 
 class Assessor:
@@ -52,7 +64,7 @@ class Assessor:
         self._met = False
         self._pairs = Pairs()
         self._early = EarlyEvents()
-        self._since: dict[int, tuple[GpuState, float]] = {}
+        self._since: dict[int, _Since] = {}
         self._time_s = 0.0
         self._silence: Silence | None = None
 
@@ -167,7 +179,23 @@ class Assessor:
             incidents=incidents,
             notices=(*self._out_of_range(node), *self._passed_over()),
             silent_s=silence.waited_s if silence else 0.0,
+            recent=self._recent(time_s, incidents),
         )
+
+    def _recent(self, time_s: float, still_open: tuple[Incident, ...]) -> tuple[Incident, ...]:
+        """What was over within the last hour, here or when this node was watched before."""
+        cleared = {one.id: one for one in (*self._past_runs.cleared, *self._engine.cleared)}
+        for one in still_open:
+            cleared.pop(one.id, None)
+        recent = [
+            (one.cleared_s, one)
+            for one in cleared.values()
+            if one.cleared_s is not None
+            and time_s - one.cleared_s <= _RECENT_S
+            and self._is_shown(one.gpu)
+        ]
+        recent.sort(key=lambda pair: (-pair[0], pair[1].id))
+        return tuple(one for _, one in recent[:_MOST_RECENT])
 
     def _is_shown(self, index: int | None) -> bool:
         return not self._shown or index is None or index in self._shown
@@ -212,21 +240,34 @@ class Assessor:
             if last is not None:
                 gpu = replace(last.gpu, index=gpu.index, return_code=gpu.return_code)
                 age_s = max(time_s - last.time_s, age_s)
-        since_s = self._state_since(gpu, state, time_s - age_s if silence else time_s, incidents)
-        return gpu, GpuStatus(gpu.index, state, since_s, age_s=age_s, reason=reason)
+        since = self._state_since(gpu, state, time_s - age_s if silence else time_s, incidents)
+        return gpu, GpuStatus(
+            gpu.index,
+            state,
+            since.time_s,
+            age_s=age_s,
+            reason=reason,
+            since_start=since.at_start,
+        )
 
     def _state_since(
         self, gpu: GpuSample, state: GpuState, time_s: float, incidents: tuple[Incident, ...]
-    ) -> float:
-        before = self._since.get(gpu.index)
-        if before is None or before[0] is not state:
-            self._since[gpu.index] = (state, time_s)
-        since_s = self._since[gpu.index][1]
+    ) -> _Since:
+        """Since when a GPU is in its state: as long as the incident says, but not before it had
+        readings for the last time. An incident that was reopened began earlier.
+        """
+        since = self._since.get(gpu.index)
+        if since is None or since.state is not state:
+            since = self._since[gpu.index] = _Since(state, time_s, at_start=since is None)
+        last = self._roster.last_readings(gpu)
         kind = _TELLS_SINCE.get(state)
         for incident in incidents:
-            if incident.kind == kind and incident.gpu == gpu.index:
-                since_s = min(since_s, incident.opened_s)
-        return since_s
+            opened_s = incident.opened_s
+            if incident.kind != kind or incident.gpu != gpu.index or opened_s >= since.time_s:
+                continue
+            if last is None or last.time_s <= opened_s:
+                since = _Since(state, opened_s, at_start=False)
+        return since
 
 
 def _worse(

@@ -362,6 +362,8 @@ class Incident:
     ``subject`` is ``gpu:UUID``, ``node:NAME``, ``job:ID``, ``nic:NAME`` or ``fleet``; ``gpu`` is
     the index, for reading. ``evidence`` are the very log lines or readings, oldest first, bounded.
     ``count`` is how many times it was seen. A child hangs under its cause by ``parent``.
+    ``eased_s`` is when a thing that readings show was last so; None while it still is. An incident
+    that has eased is open until it has been over for long enough, and then ``cleared_s`` is set.
     """
 
     id: str
@@ -382,6 +384,7 @@ class Incident:
     runbook: str | None = None
     children: tuple[str, ...] = ()
     parent: str | None = None
+    eased_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -389,7 +392,9 @@ class GpuStatus:
     """The state the monitor gives a GPU, and since when (Unix time).
 
     ``age_s`` is how old the readings shown beside it are: zero while it answers.
-    ``reason`` is one short clause for the row of a GPU that has no readings.
+    ``reason`` is one short clause that says why it is in a state other than ok.
+    ``since_start`` says that it was in this state when it was first looked at, so that nobody
+    knows since when; ``since_s`` is that first look.
     """
 
     index: int
@@ -397,6 +402,7 @@ class GpuStatus:
     since_s: float
     age_s: float = 0.0
     reason: str = ""
+    since_start: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -407,7 +413,8 @@ class Snapshot:
     keeps its last readings in ``sample.gpus``; its status says how old they are. ``incidents`` are
     the open ones, worst first, then newest; children follow their parent. ``notices`` are one-line
     remarks on the monitor itself (a log that cannot be read, say). ``silent_s`` is how long no
-    sample has come, zero unless that is longer than it should be.
+    sample has come, zero unless that is longer than it should be. ``recent`` are the incidents
+    that cleared within the last hour, the newest first, twenty at most.
     """
 
     sample: NodeSample
@@ -415,3 +422,4 @@ class Snapshot:
     incidents: tuple[Incident, ...] = ()
     notices: tuple[str, ...] = ()
     silent_s: float = 0.0
+    recent: tuple[Incident, ...] = ()

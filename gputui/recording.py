@@ -130,6 +130,7 @@ def _gpu_object(gpu: GpuSample, status: GpuStatus | None, time_s: float) -> dict
     shown["state_s"] = round(state_s(status, time_s), 3)
     shown["age_s"] = round(status.age_s, 3)
     shown["state_reason"] = status.reason
+    shown["state_since_start"] = status.since_start
     return shown
 
 

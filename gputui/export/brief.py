@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gputui.age import age
 from gputui.export import around
-from gputui.export.words import gib, watts
+from gputui.export.words import cause_words, gib, watts
 from gputui.model import Severity, Snapshot
 
 
@@ -20,9 +20,10 @@ def write(snapshot: Snapshot) -> str:
     worst = grave[0]
     whom = worst.subject if worst.gpu is None else f"GPU {worst.gpu}"
     more = f"  (+{len(grave) - 1} more)" if len(grave) > 1 else ""
+    why = cause_words(worst, sample.time_s)
     return (
         f"{sample.host}  {worst.severity.word.upper()}  {worst.kind} {whom} "
-        f"{age(sample.time_s - worst.opened_s)}  {worst.cause_text}  > {worst.action_text}{more}\n"
+        f"{age(sample.time_s - worst.opened_s)}  {why}  > {worst.action_text}{more}\n"
     )
 
 

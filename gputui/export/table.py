@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from gputui.age import age
 from gputui.export import around
-from gputui.export.words import gib, or_dash, watts
+from gputui.export.words import cause_words, gib, or_dash, watts
 from gputui.model import GpuSample, GpuState, Incident, NodeSample, ProcessSample, Snapshot
 from gputui.recording import state_s
 
@@ -35,6 +35,8 @@ def write(snapshot: Snapshot) -> str:
     parts = [_title(sample), _gpus(snapshot)]
     if snapshot.incidents:
         parts.append(_incidents(snapshot))
+    if snapshot.recent:
+        parts.append(_recent(snapshot))
     parts += around.lines(sample)
     if sample.processes:
         parts.append(_processes(sample))
@@ -61,7 +63,7 @@ def _gpus(snapshot: Snapshot) -> str:
     notes = []
     for gpu, status in zip(snapshot.sample.gpus, snapshot.statuses, strict=True):
         state = status.state.label
-        if status.state is not GpuState.OK:
+        if status.state is not GpuState.OK and not status.since_start:
             state += f" {age(state_s(status, snapshot.sample.time_s))}"
         if status.age_s or not _readable(gpu):
             rows.append((str(gpu.index), state, *("-",) * 5))
@@ -97,6 +99,22 @@ def _incidents(snapshot: Snapshot) -> str:
     return "\n".join(lines)
 
 
+def _recent(snapshot: Snapshot) -> str:
+    now_s = snapshot.sample.time_s
+    return "\n".join(["RECENT", *(_over_line(one, now_s) for one in snapshot.recent)])
+
+
+def _over_line(incident: Incident, time_s: float) -> str:
+    """An incident that is over: when, after how long, what it was."""
+    cleared_s = time_s if incident.cleared_s is None else incident.cleared_s
+    whom = incident.subject if incident.gpu is None else f"GPU {incident.gpu}"
+    count = f" x{incident.count}" if incident.count > 1 else ""
+    return (
+        f"cleared {age(time_s - cleared_s)} ago, lasted {age(cleared_s - incident.opened_s)}  "
+        f"{incident.kind} {whom}  {incident.cause}: {incident.cause_text}{count}"
+    )
+
+
 def incident_line(incident: Incident, time_s: float) -> str:
     """An incident in one line: how bad, what, who, since when, why, what to do."""
     whom = incident.subject if incident.gpu is None else f"GPU {incident.gpu}"
@@ -104,7 +122,7 @@ def incident_line(incident: Incident, time_s: float) -> str:
     since = age(time_s - incident.opened_s)
     return (
         f"{incident.severity.word:<8} {incident.kind} {whom} {since}  "
-        f"{incident.cause}: {incident.cause_text}{count}  > {incident.action_text}"
+        f"{incident.cause}: {cause_words(incident, time_s)}{count}  > {incident.action_text}"
     )
 
 

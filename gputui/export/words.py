@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from gputui.clock import clock
+from gputui.model import Incident
+
 _GIB = 1 << 30
 
 
@@ -18,3 +21,10 @@ def watts(milliwatts: int | None) -> str:
 def or_dash(value: object, unit: str = "") -> str:
     """A value with its unit, or a dash when missing. Zero is a value."""
     return "-" if value is None else f"{value}{unit}"
+
+
+def cause_words(incident: Incident, time_s: float) -> str:
+    """What is wrong; of what no longer is so but has not been over for long, since when."""
+    if incident.eased_s is None or incident.cleared_s is not None:
+        return incident.cause_text
+    return f"{incident.cause_text} (over since {clock(incident.eased_s, time_s)}, clearing)"

@@ -10,9 +10,6 @@ from dataclasses import dataclass, replace
 from gputui.incidents.rule import Finding, Rule, Span, Subject
 from gputui.model import Incident
 
-EVIDENCE_FIRST = 4
-EVIDENCE_LAST = 12
-
 CaseKey = tuple[str, str, str]
 """An incident's kind, its subject, and what tells several of a kind on one subject apart."""
 
@@ -43,6 +40,11 @@ class Case:
         return self.incident is not None and self.incident.cleared_s is None
 
     @property
+    def evidence(self) -> tuple[str, ...]:
+        """What its incident was told with so far."""
+        return () if self.incident is None else self.incident.evidence
+
+    @property
     def holds(self) -> Span:
         """For how long it has to be noticed to become one."""
         return self.finding.holds or self.rule.holds
@@ -51,14 +53,6 @@ class Case:
     def clears(self) -> Span:
         """For how long it has to be gone to be over."""
         return self.finding.clears or self.rule.clears
-
-
-def bounded_evidence(before: tuple[str, ...], new: tuple[str, ...]) -> tuple[str, ...]:
-    """The first pieces of evidence and the last ones, oldest first, each once."""
-    joined = [*before, *(piece for piece in dict.fromkeys(new) if piece not in before)]
-    if len(joined) <= EVIDENCE_FIRST + EVIDENCE_LAST:
-        return tuple(joined)
-    return (*joined[:EVIDENCE_FIRST], *joined[-EVIDENCE_LAST:])
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,5 +106,10 @@ def recalled(rule: Rule, one: SavedIncident) -> Case:
         since_s=incident.opened_s,
         last_s=one.last_s,
         absent_s=one.last_s,
-        incident=replace(incident, parent=None, children=()),
+        incident=replace(
+            incident,
+            parent=None,
+            children=(),
+            eased_s=None if rule.on_sample is None else one.last_s,
+        ),
     )

@@ -13,11 +13,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+from gputui.incidents import evidence
 from gputui.incidents.case import (
     Case,
     CaseKey,
     SavedIncident,
-    bounded_evidence,
     recalled,
     saved,
 )
@@ -32,6 +32,7 @@ REOPENS_WITHIN_S = 600.0
 """Noticed again within this time after it cleared, a thing is the same incident."""
 
 MOST_CASES = 2000
+_MOST_CLEARED = 200
 _TOLERANCE = 0.9
 """The part of a span that must have passed: samples do not come to the millisecond."""
 
@@ -47,7 +48,9 @@ class Engine:
         self._interval_s = interval_s
         self._cases: dict[CaseKey, Case] = {}
         self._changed: dict[str, Incident] = {}
+        self._cleared: dict[str, Incident] = {}
         self._host = ""
+        self._now_s = 0.0
         self._linked = True
 
     # --- what comes in --------------------------------------------------------------------------
@@ -55,6 +58,7 @@ class Engine:
     def meet(self, sample: NodeSample) -> None:
         """Learn which GPUs there are, without judging yet: the log may be older than they are."""
         self._host = sample.host
+        self._now_s = max(self._now_s, sample.time_s)
         self.past.add_sample(sample)
 
     def sample(self, sample: NodeSample) -> None:
@@ -162,6 +166,11 @@ class Engine:
         return tuple(ordered)
 
     @property
+    def cleared(self) -> tuple[Incident, ...]:
+        """Those that cleared last, in the order in which they did."""
+        return tuple(self._cleared.values())
+
+    @property
     def saved(self) -> tuple[SavedIncident, ...]:
         """The open ones, to be recalled at another time."""
         found = (saved(case) for case in self._cases.values() if case.is_open)
@@ -210,9 +219,9 @@ class Engine:
         case.last_s = time_s
         case.looks += 1
         if case.is_open:
-            self._update(case, finding.evidence, count=0)
+            self._update(case, evidence.fresh(case.evidence, finding.evidence), time_s)
         elif self._held(case, time_s):
-            self._open(case)
+            self._open(case, time_s)
         return key
 
     def _held(self, case: Case, time_s: float) -> bool:
@@ -228,10 +237,13 @@ class Engine:
         _, case = self._case(rule, finding, time_s)
         if case.is_open:
             case.last_s = max(case.last_s, time_s)
-            self._update(case, finding.evidence, count=count, at_s=time_s)
+            pieces = finding.evidence
+            if not count:
+                pieces = evidence.fresh(case.evidence, pieces)
+            self._update(case, pieces, time_s, count=count)
         else:
             case.since_s = case.last_s = time_s
-            self._open(case)
+            self._open(case, time_s)
 
     def _absent(self, key: CaseKey, case: Case, time_s: float) -> None:
         """A sample without the finding."""
@@ -239,6 +251,8 @@ class Engine:
             del self._cases[key]
         elif case.absent_s is None:
             case.absent_s = time_s
+            if case.is_open:
+                self._put(case, replace(case.incident, eased_s=case.last_s))
 
     def _over(self, rule: Rule, over: Over, time_s: float) -> None:
         for (kind, subject, _), case in self._cases.items():
@@ -260,13 +274,13 @@ class Engine:
 
     # --- the incident of a case -----------------------------------------------------------------
 
-    def _open(self, case: Case) -> None:
+    def _open(self, case: Case, time_s: float) -> None:
         finding, rule = case.finding, case.rule
         before = case.incident
         if before is not None:
             again = replace(before, cleared_s=None, acknowledged=False, count=before.count + 1)
             self._put(case, again)
-            self._update(case, finding.evidence, count=0)
+            self._update(case, finding.evidence, time_s)
             return
         opened_s = case.since_s
         if finding.since_s is not None:
@@ -286,20 +300,19 @@ class Engine:
             action=finding.action,
             action_text=finding.action_text,
             gpu=gpu,
-            evidence=bounded_evidence((), finding.evidence),
+            evidence=evidence.bounded((), self._stamped(finding.evidence, time_s)),
         )
         self._put(case, incident)
 
     def _update(
-        self, case: Case, evidence: tuple[str, ...], *, count: int, at_s: float | None = None
+        self, case: Case, pieces: tuple[str, ...], time_s: float, *, count: int = 0
     ) -> None:
         before, finding = case.incident, case.finding
         if before is None:
             return
-        opened_s = before.opened_s
-        for earlier_s in (at_s, finding.since_s):
-            if earlier_s is not None:
-                opened_s = min(opened_s, earlier_s)
+        opened_s = min(before.opened_s, time_s)
+        if finding.since_s is not None:
+            opened_s = min(opened_s, finding.since_s)
         severity = case.rule.severity if finding.severity is None else finding.severity
         after = replace(
             before,
@@ -311,7 +324,8 @@ class Engine:
             action=finding.action,
             action_text=finding.action_text,
             gpu=before.gpu if finding.subject.gpu is None else finding.subject.gpu,
-            evidence=bounded_evidence(before.evidence, evidence),
+            evidence=evidence.bounded(before.evidence, self._stamped(pieces, time_s)),
+            eased_s=None,
         )
         # New words and readings alone are no change worth telling: they would come every second.
         told = replace(
@@ -325,6 +339,10 @@ class Engine:
         else:
             self._put(case, after)
 
+    def _stamped(self, pieces: tuple[str, ...], time_s: float) -> tuple[str, ...]:
+        now_s = max(self._now_s, time_s)
+        return tuple(evidence.stamped(piece, time_s, now_s) for piece in pieces)
+
     def _clear(self, case: Case, time_s: float) -> None:
         if case.incident is None or not case.is_open:
             return
@@ -337,6 +355,11 @@ class Engine:
     def _put(self, case: Case, incident: Incident) -> None:
         case.incident = incident
         self._changed[incident.id] = incident
+        self._cleared.pop(incident.id, None)
+        if incident.cleared_s is not None:
+            self._cleared[incident.id] = incident
+            if len(self._cleared) > _MOST_CLEARED:
+                del self._cleared[next(iter(self._cleared))]
 
     def _link(self) -> None:
         """Hang what an open incident explains under it, if anything happened since it was done."""

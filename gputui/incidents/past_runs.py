@@ -40,6 +40,11 @@ class PastRuns:
             else:
                 self.note([replace(one.incident, cleared_s=one.last_s)])
 
+    @property
+    def cleared(self) -> Iterable[Incident]:
+        """The incidents that are over, as far as they are kept."""
+        return self._cleared.values()
+
     def take_open(self) -> list[SavedIncident]:
         """The incidents that are still open, as far as is known; once."""
         still_open, self._open = self._open, []

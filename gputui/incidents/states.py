@@ -29,13 +29,13 @@ _LOWERED = int(THERMAL_REASONS | ClockReasons.HW_POWER_BRAKE_SLOWDOWN)
 DOES_NOT_RETURN = "a call to it does not return"
 
 _TOLD_BY_THROTTLED = frozenset({"GpuThermalThrottle", "GpuPowerBrake"})
-"""Incidents that THROTTLED says better than DEGRADED would; they outlast it while they clear."""
+"""Incidents that THROTTLED says better than DEGRADED would."""
 
 
 def state_of(gpu: GpuSample, incidents: Iterable[Incident]) -> tuple[GpuState, str]:
     """Return the state of a GPU that was just read, and one clause that says why (may be empty).
 
-    ``incidents`` are the open ones; only those on this GPU count.
+    ``incidents`` are the open ones; only those on this GPU count, and only as long as they hold.
     """
     if gpu.return_code in LOST_CODES:
         return GpuState.LOST, _why_lost(gpu)
@@ -55,6 +55,7 @@ def state_of(gpu: GpuSample, incidents: Iterable[Incident]) -> tuple[GpuState, s
     for incident in incidents:
         if (
             incident.gpu == gpu.index
+            and incident.eased_s is None
             and incident.severity > Severity.INFO
             and incident.kind not in _TOLD_BY_THROTTLED
         ):

@@ -1,10 +1,13 @@
 """States and snapshots: what is known of a node, whatever came and whatever did not."""
 
+import json
 from dataclasses import replace
 
 import pytest
 
 from gputui.assess import Assessor
+from gputui.export import json as export_json
+from gputui.export import table
 from gputui.logs.kernel import KernelEvent
 from gputui.model import ClockReasons, GpuSample, GpuState, NodeSample
 from gputui.silence import DRIVER, Silence
@@ -150,6 +153,59 @@ def test_early_noise_beyond_all_bounds_is_told(assessor, make):
     assert {one.gpu for one in snapshot.incidents} == {3}
     assert any("Xid 48" in one.cause_text for one in snapshot.incidents)
     assert "lines of the kernel log" in snapshot.notices[0]
+
+
+def test_a_relapse_is_no_older_than_the_last_reading(assessor, make):
+    """The incident is the same one reopened; the state began anew."""
+    for second in range(3):
+        assessor.sample(make.node(float(second), make.lost(5)))
+    for second in range(3, 100):
+        assessor.sample(make.node(float(second)))
+    snapshot = assessor.sample(make.node(100.0, make.lost(5)))
+    assert [incident.opened_s for incident in snapshot.incidents] == [0.0]
+    assert status_of(snapshot, 5).since_s == 100.0
+
+
+def test_a_state_that_was_so_at_the_first_look_has_no_known_age(assessor, make):
+    """Nobody knows for how long it had been so; a later change is dated."""
+    hot = make.gpu(3, clock_reasons=0x40)
+    snapshot = assessor.sample(make.node(10.0, hot))
+    assert status_of(snapshot, 3).since_start
+    assert "THROTTLED  " in table.write(snapshot)
+    for second in (11.0, 12.0):
+        snapshot = assessor.sample(make.node(second, hot, make.lost(5)))
+    assert status_of(snapshot, 3).since_start
+    assert not status_of(snapshot, 5).since_start
+    assert "LOST 1s" in table.write(snapshot)
+
+
+def test_what_no_longer_holds_says_so_until_it_clears_and_is_then_recent(assessor, make):
+    """The GPU is ok at once; the incident is open for its clear time, and kept for an hour."""
+    hot = make.gpu(3, clock_reasons=0x40)
+    for second in range(4):
+        snapshot = assessor.sample(make.node(float(second), hot))
+    assert snapshot.incidents[0].eased_s is None
+    assert status_of(snapshot, 3).state is GpuState.THROTTLED
+    snapshot = assessor.sample(make.node(4.0))
+    assert (snapshot.incidents[0].eased_s, snapshot.incidents[0].cleared_s) == (3.0, None)
+    assert status_of(snapshot, 3).state is GpuState.OK
+    assert "(over since " in table.write(snapshot)
+    assert snapshot.recent == ()
+    snapshot = assessor.sample(make.node(1000.0))
+    assert snapshot.incidents == ()
+    (recent,) = snapshot.recent
+    assert (recent.kind, recent.cleared_s) == ("GpuThermalThrottle", 1000.0)
+    assert "RECENT\ncleared 0s ago" in table.write(snapshot)
+    assert json.loads(export_json.write(snapshot))["recent"][0]["id"] == recent.id
+    assert assessor.sample(make.node(5000.0)).recent == ()
+
+
+def test_what_eased_and_comes_back_holds_again(assessor, make):
+    """An incident that flickers is one incident, and its cause is told in the present again."""
+    hot = make.gpu(3, clock_reasons=0x40)
+    for second, gpu in enumerate((hot, hot, hot, make.gpu(3), hot)):
+        snapshot = assessor.sample(make.node(float(second), gpu))
+    assert [incident.eased_s for incident in snapshot.incidents] == [None]
 
 
 def test_a_gpu_that_is_no_longer_counted_is_lost_not_gone(assessor, make):

@@ -1,5 +1,6 @@
 """The engine: one cause is one incident, from its opening to its end, whatever comes."""
 
+import time
 from collections import Counter
 
 import pytest
@@ -7,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gputui.incidents import engine as engine_module
-from gputui.incidents.case import bounded_evidence
 from gputui.incidents.engine import Engine
+from gputui.incidents.evidence import bounded
 from gputui.incidents.rule import CRITICAL, INFO, Finding, Over, Subject, after, log_rule, rule
 from gputui.incidents.rule import samples as in_a_row
 from gputui.model import Action, NodeSample
@@ -30,6 +31,8 @@ def hot(now, past):
     """The node is hot when its driver says so: a rule for tests."""
     if now.driver == "hot":
         yield finding(evidence=(f"at {now.time_s:g}",))
+    elif now.driver == "steady":
+        yield finding(evidence=("steady",))
 
 
 @log_rule(kind="Said", severity=INFO, clears=after(minutes=1))
@@ -164,13 +167,37 @@ def test_the_worst_comes_first_then_the_newest(engine, make):
 
 
 def test_evidence_is_the_first_and_the_last_pieces():
-    """However much comes, the beginning and the latest are kept, in order, each once."""
+    """However much comes, the beginning and the latest are kept, with the count between them."""
     evidence = ()
     for number in range(100):
-        evidence = bounded_evidence(evidence, (f"line {number}", "line 0"))
+        evidence = bounded(evidence, (f"line {number}",))
     assert evidence[:2] == ("line 0", "line 1")
-    assert evidence[-1] == "line 99"
-    assert len(evidence) == 16
+    assert evidence[4] == "... 84 more ..."
+    assert (evidence[5], evidence[-1]) == ("line 88", "line 99")
+    assert len(evidence) == 17
+
+
+def test_every_piece_of_evidence_has_its_time(engine, make):
+    """Of lines each one, of readings what is new; what is a day old has its date."""
+    now_s = 1_764_500_000.0
+    engine.sample(NodeSample("n0", now_s))
+    for time_s in (now_s - 90_000, now_s - 30, now_s - 30):
+        engine.log(make.xid(time_s, 1, 31, "same"))
+    run(engine, "xxxx", start_s=now_s)
+    pieces = {incident.kind: incident.evidence for incident in engine.incidents}
+    day, hour = (time.strftime(form, time.localtime(now_s - 90_000)) for form in ("%F", "%T"))
+    minute = time.strftime("%T", time.localtime(now_s - 30))
+    line = "NVRM: Xid (PCI:0000:11:00): 31, same"
+    assert pieces["Said"] == (f"{day} {hour} {line}", f"{minute} {line}", f"{minute} {line}")
+    assert pieces["Hot"][0].startswith(time.strftime("%T at ", time.localtime(now_s + 2)))
+
+
+def test_readings_that_stay_are_told_once(engine, make):
+    """The time in front of a reading is when it was first so."""
+    for second in range(30):
+        engine.sample(NodeSample("n0", float(second), driver="steady"))
+    (incident,) = engine.incidents
+    assert [piece[9:] for piece in incident.evidence] == ["steady"]
 
 
 def test_memory_is_bounded_and_the_grave_outlives_the_mild(engine, make, monkeypatch):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from gputui.incidents import evidence
 from gputui.incidents.advice import ACTION_TEXTS
 from gputui.incidents.history import History
 from gputui.incidents.rule import CRITICAL, Finding, Subject, rule, samples
@@ -32,7 +33,7 @@ def gpu_lost(now: NodeSample, past: History) -> Iterator[Finding]:
             cause_text=_cause_text(gpu, len(xids)),
             action=Action.POWER_CYCLE,
             action_text=ACTION_TEXTS[Action.POWER_CYCLE],
-            evidence=(*(event.text for event in told), f"NVML: {words(gpu.return_code)}"),
+            evidence=(*evidence.told(told, now.time_s), f"NVML: {words(gpu.return_code)}"),
             since_s=min((event.time_s for event in told), default=None),
             holds=_AT_ONCE if told or gpu.return_code != UNKNOWN else _HICCUP,
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from gputui.incidents import evidence
 from gputui.incidents.advice import ACTION_TEXTS
 from gputui.incidents.history import History
 from gputui.incidents.inventory import bus_of
@@ -29,7 +30,7 @@ def gpu_missing(now: NodeSample, past: History) -> Iterator[Finding]:
                 cause_text=text,
                 action=action,
                 action_text=ACTION_TEXTS[action],
-                evidence=(_counted(now), *(event.text for event in past.events_on(gpu))),
+                evidence=(_counted(now), *evidence.told(past.events_on(gpu), now.time_s)),
             )
     unknown = sum(not gpu.uuid and not gpu.bus_id for gpu in missing)
     if unknown:

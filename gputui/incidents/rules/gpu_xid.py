@@ -80,7 +80,7 @@ def _said_by_driver(event: KernelEvent) -> Action | None:
 
 
 def _waits_for(event: KernelEvent) -> Action | None:
-    """What a repair needs to take effect: nothing is broken now, but it should not wait for long."""
+    """What a repair needs to take effect: nothing is broken now."""
     if _WAITS_FOR_RESET.search(event.detail):
         return Action.DRAIN_AND_RESET
     return Action.RELOAD_DRIVER if _WAITS_FOR_RELOAD.search(event.detail) else None

@@ -52,7 +52,7 @@ def _room(now: NodeSample, hot: list[GpuSample]) -> Finding:
     answering = len(_answering(now))
     share = f"all {answering}" if len(hot) == answering else f"{len(hot)} of {answering}"
     temperatures = [gpu.temperature_c for gpu in hot if gpu.temperature_c is not None]
-    span = f"{min(temperatures)} to {max(temperatures)} °C" if temperatures else "not told"
+    span = f"{min(temperatures)} to {max(temperatures)} C" if temperatures else "not told"
     return Finding(
         Subject.of_node(now.host),
         cause="room",
@@ -73,4 +73,4 @@ def _blame(gpu: GpuSample, hot: int, answering: int) -> tuple[str, str, str]:
 def _reading(gpu: GpuSample) -> str:
     limit = f", slows down at {gpu.temperature_slowdown_c}" if gpu.temperature_slowdown_c else ""
     clock = f"{gpu.sm_clock_mhz} of {gpu.sm_clock_max_mhz} MHz"
-    return f"{gpu.temperature_c} °C{limit}; SM clock {clock}; reasons {gpu.clock_reasons:#x}"
+    return f"{gpu.temperature_c} C{limit}; SM clock {clock}; reasons {gpu.clock_reasons:#x}"
