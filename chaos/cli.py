@@ -25,7 +25,7 @@ EXIT_OWN_FAULT = 255
 _THE_MACHINES = frozenset(
     (
         errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM,
-        errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN, errno.EIO,
+        errno.EMFILE, errno.ENFILE, errno.EFBIG, errno.ENOMEM, errno.EAGAIN, errno.EIO,
     )
 )  # fmt: skip
 """Errors of the operating system that say something of the machine, and not of our code."""

@@ -7,11 +7,13 @@
     run.json        what runs here
     n0/ ...         one directory a node: the NVML library, its page and socket, log/kern.log
 
-So a directory whose lock is free is a leftover, and is replaced.
+So a directory whose lock is free is a leftover, and is replaced. Runs are their user's; root finds
+those of the user whose ``XDG_RUNTIME_DIR`` it was given.
 """
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import json
 import os
@@ -32,13 +34,34 @@ _LONGEST_SOCKET_PATH = 107
 _TRIES = 5
 
 
-def roots() -> tuple[Path, ...]:
-    """Where runs of this user can be; new ones go to the first."""
-    places = [Path(tempfile.gettempdir()) / f"gputui-{os.geteuid()}"]
-    named = os.environ.get("XDG_RUNTIME_DIR", "")
-    if named and Path(named).is_dir() and Path(named).stat().st_uid == os.geteuid():
-        places.insert(0, Path(named) / "gputui")
+def own_roots() -> tuple[Path, ...]:
+    """Where runs of this user can be; new ones go to the first that serves."""
+    places = []
+    named = _runtime_directory()
+    if named is not None and named.stat().st_uid == os.geteuid():
+        places.append(named / "gputui")
+    try:
+        places.append(Path(tempfile.gettempdir()) / f"gputui-{os.geteuid()}")
+    except FileNotFoundError as error:  # none can be written to
+        if not places:
+            raise UsageError(f"{error.strerror}: set XDG_RUNTIME_DIR.") from error
     return tuple(places)
+
+
+def roots() -> tuple[Path, ...]:
+    """Where to look for runs: this user's places, and for root those of whoever is named."""
+    named = _runtime_directory()
+    foreign = (named / "gputui",) if named is not None and os.geteuid() == 0 else ()
+    return tuple(dict.fromkeys((*foreign, *own_roots())))
+
+
+def _runtime_directory() -> Path | None:
+    """The directory that XDG_RUNTIME_DIR names, if it is there."""
+    named = os.environ.get("XDG_RUNTIME_DIR", "")
+    try:
+        return Path(named) if named and Path(named).is_dir() else None
+    except OSError:
+        return None
 
 
 class RunDirectory:
@@ -62,7 +85,11 @@ class RunDirectory:
 
     def describe(self, facts: dict[str, Any]) -> None:
         """Write down what runs here."""
-        (self.path / "run.json").write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
+        path = self.path / "run.json"
+        try:
+            path.write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
+        except OSError as error:
+            raise UsageError(f"{path}: {error.strerror}.") from error
 
     def close(self) -> None:
         """Remove everything, and give the name back."""
@@ -84,9 +111,23 @@ def claim(name: str) -> RunDirectory:
             f"{path / CONTROL} is too long for a socket's path (at most {_LONGEST_SOCKET_PATH} "
             "bytes): set XDG_RUNTIME_DIR to a shorter directory, or take a shorter --name."
         )
+    lock = _take(path, name)
+    try:
+        _clear(path)
+    except OSError as error:
+        os.close(lock)
+        raise _leftover(path, error) from error
+    return RunDirectory(name, path, lock)
+
+
+def _take(path: Path, name: str) -> int:
+    """Lock a run's directory, which is made if need be; the lock's descriptor."""
     while True:
         _own(path)
-        lock = os.open(path / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            lock = os.open(path / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except OSError as error:
+            raise _leftover(path, error) from error
         if not _lock(lock):
             os.close(lock)
             raise UsageError(
@@ -94,23 +135,36 @@ def claim(name: str) -> RunDirectory:
                 "or end that one."
             )
         if _is_at(lock, path / _LOCK):
-            break
+            return lock
         os.close(lock)  # its owner removed it between our open and our lock
+
+
+def _clear(path: Path) -> None:
+    """Remove what an earlier run left in its directory, all but the lock."""
     for leftover in path.iterdir():
         if leftover.is_dir() and not leftover.is_symlink():
             shutil.rmtree(leftover)
         elif leftover.name != _LOCK:
             leftover.unlink()
-    return RunDirectory(name, path, lock)
+
+
+def _leftover(path: Path, error: OSError) -> UsageError:
+    at = f"{error.filename}: " if error.filename else ""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EROFS):
+        return UsageError(f"{at}{error.strerror}: set XDG_RUNTIME_DIR to another directory.")
+    return UsageError(
+        f"{path} holds something that cannot be replaced ({at}{error.strerror}): remove it, or "
+        "take another --name."
+    )
 
 
 def _root_for_new() -> Path:
     """The first place of this user's from which a library can be loaded."""
-    for root in roots():
+    for root in own_roots():
         _own(root)
         if not os.statvfs(root).f_flag & os.ST_NOEXEC:
             return root
-    listed = " and ".join(map(str, roots()))
+    listed = " and ".join(map(str, own_roots()))
     raise UsageError(
         f"{listed}: mounted noexec, so that no library can be loaded from there: set "
         "XDG_RUNTIME_DIR to a directory on another file system."
@@ -154,7 +208,7 @@ def _own(path: Path) -> None:
             f"{path} belongs to somebody else: remove it, or set XDG_RUNTIME_DIR to a directory "
             "of your own."
         )
-    if facts.st_mode & 0o077:
+    if stat.S_IMODE(facts.st_mode) & 0o777 != 0o700:
         path.chmod(0o700)
 
 

@@ -176,6 +176,14 @@ def test_closed_streams_leave_a_programs_status(closed, environment):
     assert "our own fault" not in done.stderr
 
 
+def test_a_disk_that_is_full_at_the_start_is_named(environment):
+    """The file that found no room, and no simulator that dies of it later."""
+    done = shell("ulimit -f 4096; gpuchaos node h100-sxm --gpus 1 -- true", environment)
+    assert done.returncode == 254
+    assert done.stderr.startswith(f"gpuchaos: {environment['XDG_RUNTIME_DIR']}/gputui/default/n0/")
+    assert done.stderr.endswith(": File too large.\n")
+
+
 def test_the_version_is_told(capsys):
     """``--version`` names the program and its version."""
     assert main(["--version"]) == 0

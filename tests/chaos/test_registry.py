@@ -86,6 +86,62 @@ def test_a_directory_open_to_others_is_closed(runtime):
     assert (runtime / "gputui").stat().st_mode & 0o777 == 0o700
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can")
+def test_root_finds_the_runs_of_the_user_it_was_pointed_to(runtime, tmp_path, monkeypatch):
+    """Root, given a user's XDG_RUNTIME_DIR, finds what runs there, and makes nothing there."""
+    run = registry.claim("drill")
+    for path in (runtime, runtime / "gputui", run.path, run.path / "lock"):
+        os.chown(path, 65534, 65534)
+
+    assert registry.find(None) == run.path
+    other = registry.claim("other")
+    assert other.path.parent == runtime / "gputui-0"
+    assert set(registry.running()) == {"drill", "other"}
+    other.close()
+    run.close()
+
+
+def test_a_lock_that_is_no_file_is_named(runtime):
+    """What cannot be replaced is named, with the remedy."""
+    (runtime / "gputui/drill/lock").mkdir(parents=True)
+    with pytest.raises(UsageError, match=r"drill holds .*lock: Is a directory\): remove it"):
+        registry.claim("drill")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root opens and removes everything")
+@pytest.mark.parametrize("name", ["lock", "n0"])
+def test_a_leftover_that_cannot_be_replaced_is_named(name, runtime):
+    """A lock that cannot be opened, a directory that cannot be emptied."""
+    left = runtime / "gputui/drill"
+    (left / "n0").mkdir(parents=True)
+    (left / "n0/page").touch()
+    (left / "lock").touch()
+    (left / name).chmod(0o500 if name == "n0" else 0)
+    with pytest.raises(UsageError, match=r"drill holds .*: Permission denied\): remove it"):
+        registry.claim("drill")
+    (left / name).chmod(0o700)
+
+
+def test_a_directory_closed_to_its_owner_is_opened(runtime):
+    """The mode of a directory of ours is no obstacle."""
+    (runtime / "gputui/drill").mkdir(parents=True)
+    (runtime / "gputui/drill").chmod(0)
+    registry.claim("drill").close()
+
+
+def test_without_any_temporary_directory_the_named_one_serves(runtime, monkeypatch):
+    """A full /tmp is in nobody's way who has XDG_RUNTIME_DIR, and is named to whoever has not."""
+
+    def none() -> str:
+        raise FileNotFoundError(2, "No usable temporary directory found")
+
+    monkeypatch.setattr("chaos.registry.tempfile", SimpleNamespace(gettempdir=none))
+    registry.claim("drill").close()
+    monkeypatch.delenv("XDG_RUNTIME_DIR")
+    with pytest.raises(UsageError, match="No usable temporary directory found: set XDG_RUNTIME"):
+        registry.claim("drill")
+
+
 def test_a_path_too_long_for_sockets_is_refused(runtime, monkeypatch):
     """A socket's path has 107 bytes; the remedy is named."""
     deep = runtime / ("d" * 100)

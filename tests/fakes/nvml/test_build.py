@@ -138,7 +138,9 @@ def test_a_wheel_brings_the_library(library: Path, tmp_path: Path) -> None:
     """A wheel built where there is a compiler has the library in it, and says which platform."""
     pytest.importorskip("hatchling", reason="needs hatchling in the test's environment")
     tree = tmp_path / "tree"
-    ignore = shutil.ignore_patterns(".git", ".venv", "*.so", "__pycache__", "dist", ".*_cache")
+    ignore = shutil.ignore_patterns(
+        ".git", ".venv", ".cache", ".hypothesis", "*.so", "__pycache__", "dist", ".*_cache"
+    )
     shutil.copytree(ROOT, tree, ignore=ignore)
     subprocess.run(
         [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path / "out")],
