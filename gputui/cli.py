@@ -7,16 +7,24 @@ sampler has been started.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
-import re
 import sys
 from collections.abc import Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from gputui import __version__
 from gputui.errors import SourceError
 from gputui.exit_codes import BAD_USAGE, INTERRUPTED, UNREADABLE
+from gputui.places import SYSTEM_CONFIG, state_folder, user_config
+from gputui.streams import (
+    OutputError,
+    StandardOutput,
+    complain,
+    let_go_of_stdout,
+    open_standard_streams,
+    writing,
+)
 
 if TYPE_CHECKING:
     from gputui.monitor import Monitor
@@ -37,6 +45,7 @@ exit codes: 0 healthy, 1 incidents of warning or worse, 2 could not read, 64 bad
 COMMANDS = ("config",)
 """What may stand first: a command that is not the monitor."""
 
+_INDEX_DIGITS = 4
 _LEAST_INTERVAL_S, _MOST_INTERVAL_S = 0.1, 3600.0
 
 
@@ -47,19 +56,25 @@ class _Parser(argparse.ArgumentParser):
         """The examples, then the options."""
         return f"{_EXAMPLE}\n{super().format_help()}\n{_EXIT_CODES}"
 
+    def _print_message(self, message: str, file: Any = None) -> None:
+        """Print a help or a version; what cannot be written is an error as elsewhere."""
+        with writing():
+            (file or sys.stdout).write(message)
+
     def error(self, message: str) -> NoReturn:
         """Say it in one line, and exit as bad usage does."""
         meant = self._meant(message)
-        print(f"gputui: {message}{meant} (gputui -h shows what there is)", file=sys.stderr)
+        complain(f"{message}{meant} (gputui -h shows what there is)")
         sys.exit(BAD_USAGE)
 
     def _meant(self, message: str) -> str:
-        found = re.fullmatch(r"unrecognized arguments: (--[\w-]+).*", message)
-        if found is None:
+        _, _, found = message.partition("unrecognized arguments: --")
+        if not found:
             return ""
         import difflib
 
-        near = difflib.get_close_matches(found[1], list(self._option_string_actions), 1)
+        word = f"--{found.split()[0].partition('=')[0]}"
+        near = difflib.get_close_matches(word, list(self._option_string_actions), 1)
         return f"; did you mean {near[0]}?" if near else ""
 
 
@@ -77,14 +92,32 @@ def interval(text: str) -> float:
 
 
 def gpu_indices(text: str) -> tuple[int, ...]:
-    """Indices of ``0,3``."""
-    try:
-        indices = tuple(sorted({int(part) for part in text.split(",")}))
-    except ValueError:
-        indices = (-1,)
-    if indices[0] < 0:
-        raise argparse.ArgumentTypeError(f'"{text}": expected indices of GPUs, such as 0,3')
-    return indices
+    """Indices of ``0,3`` or ``0-3``."""
+    indices: set[int] = set()
+    for part in text.split(","):
+        first, dash, last = part.partition("-")
+        if not dash:
+            last = first
+        numbers = [int(one) if _is_index(one) else -1 for one in (first, last)]
+        if not 0 <= numbers[0] <= numbers[1]:
+            raise argparse.ArgumentTypeError(
+                f'"{text}": expected indices of GPUs, such as 0,3 or 0-3'
+            )
+        indices |= set(range(numbers[0], numbers[1] + 1))
+    return tuple(sorted(indices))
+
+
+def _is_index(text: str) -> bool:
+    return text.isascii() and text.isdecimal() and len(text) <= _INDEX_DIGITS
+
+
+def theme_name(text: str) -> str:
+    """A theme that there is."""
+    from gputui.tui.themes import THEMES, UnknownThemeError
+
+    if text not in THEMES:
+        raise argparse.ArgumentTypeError(str(UnknownThemeError(text)))
+    return text
 
 
 def source_name(text: str) -> str:
@@ -125,8 +158,8 @@ def _parser() -> _Parser:
     )
     add("--kernel-log", metavar="LOG", help="auto (default), kmsg, journal, none or a path")
     add("--interval", type=interval, metavar="TIME", help="time between readings (default 1s)")
-    add("--gpu", type=gpu_indices, default=(), metavar="LIST", help="only these, such as 0,3")
-    add("--record", type=Path, metavar="FILE", help="write everything to a file, for replay=")
+    add("--gpu", type=gpu_indices, default=(), metavar="LIST", help="only these, such as 0,3 or 0-3")
+    add("--record", metavar="FILE", help="write everything to a file, for replay=")
     add(
         "--allow-actions",
         action="store_true",
@@ -138,14 +171,34 @@ def _parser() -> _Parser:
     how.add_argument("--brief", action="store_true", help="one reading, as one line")
     how.add_argument("--stream", action="store_true", help="JSON lines, for ever")
     look = parser.add_argument_group("the screen")
-    look.add_argument("--theme", metavar="NAME", help="colours (default: what suits the terminal)")
+    look.add_argument(
+        "--theme",
+        type=theme_name,
+        metavar="NAME",
+        help="colours: dark, light, high-contrast, colour-blind, ansi16 or none "
+        "(default: what suits the terminal)",
+    )
     look.add_argument("--ascii", action="store_true", help="no characters beyond ASCII")
     return parser
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; return its exit code."""
+    open_standard_streams()
     given = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        return _run(given)
+    except (SourceError, OutputError) as error:
+        return _failed(error)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        return 0
+    finally:
+        let_go_of_stdout()
+
+
+def _run(given: list[str]) -> int:
     if given and given[0] in COMMANDS:
         return _command(given[0], given[1:])
     parser = _parser()
@@ -155,32 +208,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error(f"--{outputs[0]} and --{outputs[1]} exclude each other")
     if options.stream and options.once:
         parser.error("--stream and --once exclude each other")
-    try:
-        if options.demo is not None:
-            return _demo(options.demo, given)
-        if options.stream:
-            return _stream(options)
-        if options.once or outputs:
-            return _once(options)
-        return _screen(options)
-    except SourceError as error:
-        return _failed(error)
-    except KeyboardInterrupt:
-        return INTERRUPTED
-    except BrokenPipeError:
-        _let_go_of_stdout()
-        return 0
+    if options.demo is not None:
+        return _demo(options.demo, given)
+    if options.stream:
+        return _stream(options)
+    if options.once or outputs:
+        return _once(options)
+    return _screen(options)
 
 
 def _command(name: str, arguments: Sequence[str]) -> int:
     """Run what is not the monitor."""
     from importlib import import_module
 
-    try:
+    with writing():
         return int(import_module(f"gputui.commands.{name}").run(arguments))
-    except BrokenPipeError:
-        _let_go_of_stdout()
-        return 0
 
 
 def _demo(scenario: str, given: Sequence[str]) -> int:
@@ -213,11 +255,20 @@ def _once(options: argparse.Namespace) -> int:
 
 def _stream(options: argparse.Namespace) -> int:
     """Write the capture format until somebody ends it."""
+    out = StandardOutput()
+    with contextlib.suppress(BrokenPipeError):
+        _stream_into(out, options)
+    if out.failure:
+        raise OutputError(out.failure)
+    return 0
+
+
+def _stream_into(out: StandardOutput, options: argparse.Namespace) -> None:
     import signal
 
     from gputui.recording import CaptureWriter
 
-    monitor = _monitor(options, [CaptureWriter(sys.stdout)])
+    monitor = _monitor(options, [CaptureWriter(out)])
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, lambda *_: monitor.ended.set())
     try:
@@ -225,16 +276,11 @@ def _stream(options: argparse.Namespace) -> int:
         monitor.ended.wait()
     finally:
         monitor.stop()
-    _let_go_of_stdout()
-    return 0
 
 
 def _screen(options: argparse.Namespace) -> int:
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        print(
-            "gputui: the screen needs a terminal; --once, --json and --stream work without one",
-            file=sys.stderr,
-        )
+        complain("the screen needs a terminal; --once, --json and --stream work without one")
         return BAD_USAGE
     monitor = _monitor(options)
     from gputui.tui.run import NoReadingError, run
@@ -247,14 +293,22 @@ def _screen(options: argparse.Namespace) -> int:
             needs_reading=options.source == "local",
         )
     except NoReadingError as error:
+        failed = _failed(error)
         print("To see gputui on a fake node: gputui --demo", file=sys.stderr)
-        return _failed(error)
+        return failed
 
 
 def _monitor(
     options: argparse.Namespace, captures: Sequence[CaptureWriter] = (), *, interval_s: float = 1.0
 ) -> Monitor:
     """Start the sampler first, and import the rest while it starts."""
+    spawned = None
+    if options.source == "local" and (options.interval or not _is_configured()):
+        from gputui.sources.spawn import spawn
+
+        spawned = spawn(options.interval or interval_s)
+    from pathlib import Path
+
     from gputui.config import load_config
     from gputui.sources.open import open_source
 
@@ -265,37 +319,33 @@ def _monitor(
         # What counts is how a recording ends: it is read as fast as it can be.
         name = name.replace("replay=", "stream=", 1)
     kernel_log = options.kernel_log or config.kernel_log
-    source = open_source(name, interval_s, kernel_log)
+    source = open_source(name, interval_s, kernel_log, spawned)
     from gputui.monitor import Monitor, MonitorOptions
-    from gputui.state import state_folder
 
     asked = MonitorOptions(
         source=name,
         interval_s=interval_s,
         kernel_log=kernel_log,
         gpus=options.gpu,
-        record=options.record,
+        record=Path(options.record) if options.record else None,
         theme=options.theme or config.theme,
         allow_actions=options.allow_actions or config.allow_actions,
         expected_gpus=config.expected_gpus,
         rules_off=config.rules_off,
         thresholds=config.thresholds,
         notices=config.problems,
-        state=state_folder(),
+        state=Path(state_folder()),
     )
     monitor = Monitor(asked, captures, source)
     monitor.launch()
     return monitor
 
 
+def _is_configured() -> bool:
+    """Whether there is a file that may set the interval; asked before anything else is imported."""
+    return any(os.access(path, os.F_OK) for path in (SYSTEM_CONFIG, user_config()))
+
+
 def _failed(why: object) -> int:
-    print(f"gputui: {why}", file=sys.stderr)
+    complain(str(why))
     return UNREADABLE
-
-
-def _let_go_of_stdout() -> None:
-    """Keep the interpreter from complaining, at its end, that nobody reads."""
-    try:
-        sys.stdout.flush()
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -7,7 +7,6 @@ of it would be gone when it is needed.
 
 from __future__ import annotations
 
-import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
@@ -17,9 +16,9 @@ from typing import Any
 
 from gputui.incidents.inventory import Expected
 from gputui.incidents.thresholds import Thresholds
+from gputui.places import SYSTEM_CONFIG, user_config
 from gputui.quantities import duration_s, share
 
-SYSTEM = Path("/etc/gputui/config.toml")
 LEAST_INTERVAL_S, MOST_INTERVAL_S = 0.1, 3600.0
 
 
@@ -179,16 +178,10 @@ _THRESHOLDS = {one.name for one in fields(Thresholds)}
 # --- files ----------------------------------------------------------------------------------------
 
 
-def user_path(environment: Mapping[str, str] = os.environ) -> Path:
-    """The user's own file."""
-    home = environment.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")  # noqa: PTH111
-    return Path(home) / "gputui" / "config.toml"
-
-
 def load_config(paths: Iterable[Path] | None = None) -> Config:
     """Read the files there are, later ones over earlier ones. Never raises."""
     config = Config()
-    for path in (SYSTEM, user_path()) if paths is None else paths:
+    for path in (Path(SYSTEM_CONFIG), Path(user_config())) if paths is None else paths:
         try:
             text = path.read_text(encoding="utf-8")
         except FileNotFoundError:

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from gputui.exit_codes import BAD_USAGE, HEALTHY, UNHEALTHY, UNREADABLE
 from gputui.model import GpuState, Severity, Snapshot
 from gputui.monitor import Monitor
+from gputui.streams import complain, writing
 
 _SAMPLES = 2
 _MOST_SAMPLES = 4
@@ -61,18 +62,18 @@ def run_once(monitor: Monitor, write: Callable[[Snapshot], str]) -> int:
         monitor.stop()
     snapshot = reading.snapshot
     if snapshot is None:
-        print("gputui: the source ended without a reading", file=sys.stderr)
+        complain("the source ended without a reading")
         return UNREADABLE
     sample = snapshot.sample
     missing = sorted(set(monitor.options.gpus) - {gpu.index for gpu in sample.gpus})
     if missing and sample.gpu_count:
         there = f"this node has GPUs 0 to {sample.gpu_count - 1}"
-        print(f"gputui: no GPU {missing[0]}: {there}", file=sys.stderr)
+        complain(f"no GPU {missing[0]}: {there}")
         return BAD_USAGE
-    sys.stdout.write(write(snapshot))
-    sys.stdout.flush()
+    with writing():
+        sys.stdout.write(write(snapshot))
     if sample.error is not None:
-        print(f"gputui: {sample.error}", file=sys.stderr)
+        complain(sample.error)
     if sample.error is not None and not snapshot.silent_s:
         print("To see gputui on a fake node: gputui --demo", file=sys.stderr)
     return exit_code(snapshot)

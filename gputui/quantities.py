@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 
 _UNITS_S = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
-_DURATION = re.compile(r"(\d+(?:\.\d+)?)([a-z]*)")
-_PERCENT = re.compile(r"(\d+(?:\.\d+)?)\s?(%?)")
+_DURATION = re.compile(r"([0-9]+(?:\.[0-9]+)?)([a-z]*)")
+_PERCENT = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s?(%?)")
 
 
 def duration_s(text: str) -> float:
-    """Seconds of ``500ms``, ``1s``, ``2m``; a unit is needed.
+    """Seconds of ``500ms``, ``1s``, ``2m``; a unit is needed, but for zero.
 
     Raises ValueError that says what was expected.
 
@@ -18,6 +18,8 @@ def duration_s(text: str) -> float:
     90.0
     """
     found = _DURATION.fullmatch(text.strip())
+    if found is not None and not found[2] and float(found[1]) == 0:
+        return 0.0
     if found is None or found[2] not in _UNITS_S:
         hint = f"; did you mean {text}s?" if found and not found[2] else ""
         raise ValueError(

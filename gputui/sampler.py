@@ -11,17 +11,17 @@ else.
 
 from __future__ import annotations
 
-import argparse
 import os
 import select
 import signal
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Protocol
 
-from gputui.exit_codes import ANOTHER_PLEASE
+from gputui.exit_codes import ANOTHER_PLEASE, BAD_USAGE
 from gputui.model import LogLine, NodeSample
 from gputui.recording import CaptureWriter
 from gputui.sources.files import system_root
@@ -114,13 +114,43 @@ def _wait_for_input(seconds: float) -> Wake:
     return Wake.ASKED if os.read(0, 4096) else Wake.END
 
 
-def main(arguments: list[str] | None = None) -> int:
+USAGE = "usage: python -m gputui.sampler [--interval SECONDS] [--skip INDEX]... [--progress FD]"
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What a sampler is told: ``skip`` are GPUs to leave alone, ``progress`` a shared mark."""
+
+    interval_s: float = 1.0
+    skip: frozenset[int] = frozenset()
+    progress: int | None = None
+
+
+def options_of(words: Sequence[str]) -> Options:
+    """The options on a command line; raises ValueError if they are not such.
+
+    They are few and mostly written by a program: no parser is worth the time that its import takes.
+    """
+    options = Options()
+    for name, value in zip(words[::2], words[1::2], strict=True):
+        if name == "--interval":
+            options = replace(options, interval_s=float(value))
+        elif name == "--skip":
+            options = replace(options, skip=options.skip | {int(value)})
+        elif name == "--progress":
+            options = replace(options, progress=int(value))
+        else:
+            raise ValueError(name)
+    return options
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
     """Run the sampler until its parent goes."""
-    parser = argparse.ArgumentParser(prog="gputui.sampler", description=__doc__)
-    parser.add_argument("--interval", type=float, default=1.0, metavar="SECONDS")
-    parser.add_argument("--skip", type=int, action="append", default=[], metavar="INDEX")
-    parser.add_argument("--progress", type=int, metavar="DESCRIPTOR")
-    options = parser.parse_args(arguments)
+    try:
+        options = options_of(sys.argv[1:] if arguments is None else arguments)
+    except ValueError:
+        print(USAGE, file=sys.stderr)
+        return BAD_USAGE
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     capture = CaptureWriter(sys.stdout)
     try:
@@ -129,24 +159,23 @@ def main(arguments: list[str] | None = None) -> int:
         return _cannot_start(capture, error)
     out = Surrounded(capture, Surroundings(system_root()))
     try:
-        return sample_for_ever(reader, out, _wait_for_input, interval_s=options.interval)
+        return sample_for_ever(reader, out, _wait_for_input, interval_s=options.interval_s)
     except BrokenPipeError:
         # Nobody reads any more; keep the interpreter from flushing into the void at its end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 0
 
 
-def _reader(options: argparse.Namespace) -> NvmlReader:
+def _reader(options: Options) -> NvmlReader:
     # Only this process may load the driver's library, and only here.
     import pynvml
 
-    skip = frozenset(options.skip)
     root = system_root()
     processes = ProcessTable(root / "proc", root / "dev")
     if options.progress is None:
-        return NvmlReader(pynvml, processes=processes, skip=skip)
+        return NvmlReader(pynvml, processes=processes, skip=options.skip)
     asking = Progress(options.progress).note
-    return NvmlReader(pynvml, processes=processes, skip=skip, asking=asking)
+    return NvmlReader(pynvml, processes=processes, skip=options.skip, asking=asking)
 
 
 def _cannot_start(capture: CaptureWriter, error: ImportError) -> int:

@@ -11,8 +11,6 @@ import contextlib
 import json
 import os
 import re
-import tempfile
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
@@ -45,12 +43,6 @@ class NodeState:
     gpus: tuple[SeenGpu, ...] = ()
     open: tuple[SavedIncident, ...] = ()
     cleared: tuple[Incident, ...] = ()
-
-
-def state_folder(environment: Mapping[str, str] = os.environ) -> Path:
-    """Where the files lie."""
-    home = environment.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")  # noqa: PTH111
-    return Path(home) / "gputui"
 
 
 class StateFile:
@@ -94,14 +86,14 @@ class StateFile:
         data = _written(state)
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            descriptor, name = tempfile.mkstemp(dir=self._path.parent, prefix=".new-")
+            new = self._path.with_name(f".{self._path.name}.{os.getpid()}")
             try:
+                descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
                 with os.fdopen(descriptor, "wb") as file:
                     file.write(data)
-                os.replace(name, self._path)  # noqa: PTH105 (a plain name)
-            except BaseException:
-                os.unlink(name)  # noqa: PTH108 (a plain name)
-                raise
+                new.replace(self._path)
+            finally:
+                new.unlink(missing_ok=True)
         except OSError as error:
             self._give_up(f"cannot be written: {error.strerror}")
 

@@ -6,9 +6,10 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from gputui.config import ENTRIES, SYSTEM, Config, Entry, load_config, user_path
+from gputui.config import ENTRIES, Config, Entry, load_config
 from gputui.exit_codes import BAD_USAGE, HEALTHY, UNREADABLE
 from gputui.incidents.thresholds import Thresholds
+from gputui.places import SYSTEM_CONFIG, user_config
 
 _USAGE = """\
 gputui config init               write a file of settings, all commented out
@@ -21,7 +22,7 @@ def run(arguments: Sequence[str]) -> int:
     """Run the command; return its exit code."""
     match list(arguments):
         case ["init"]:
-            return _init(user_path())
+            return _init(Path(user_config()))
         case ["print"]:
             return _print(load_config())
         case ["validate", *files] if len(files) <= 1:
@@ -59,7 +60,8 @@ def _validate(files: list[Path]) -> int:
     if missing:
         print(f"gputui: {missing[0]}: no such file", file=sys.stderr)
         return UNREADABLE
-    paths = files or [path for path in (SYSTEM, user_path()) if path.is_file()]
+    known = (Path(SYSTEM_CONFIG), Path(user_config()))
+    paths = files or [path for path in known if path.is_file()]
     code = _complain(load_config(paths))
     if code == HEALTHY:
         where = ", ".join(str(path) for path in paths)

@@ -23,6 +23,7 @@ from gputui.recording import Record, SampleRecord
 from gputui.silence import DRIVER, Hang
 from gputui.sources.reasons import TIMEOUT, words
 from gputui.sources.sampler_process import SamplerProcess, how_it_ended
+from gputui.sources.spawn import Spawned
 
 _RESTARTS_AFTER_S = (1.0, 2.0, 4.0, 8.0)
 _PROBES_AFTER_S = (10.0, 20.0, 40.0, 60.0)
@@ -39,14 +40,19 @@ Start = Callable[[float, frozenset[int]], SamplerProcess]
 
 
 class ChildSource:
-    """``--source local``: readings of this machine."""
+    """``--source local``: readings of this machine. ``spawned`` is a sampler on its way already."""
 
     is_here = True
     is_live = True
     finite = False
     ended = False
 
-    def __init__(self, interval_s: float, start: Start = SamplerProcess) -> None:
+    def __init__(
+        self,
+        interval_s: float,
+        start: Start = SamplerProcess,
+        spawned: Spawned | None = None,
+    ) -> None:
         self.notice = ""
         self._interval_s = interval_s
         self._start = start
@@ -56,7 +62,9 @@ class ChildSource:
         self._restart_s = 0.0
         self._probes = 0
         self._probe_s: float | None = None
-        self._voice: SamplerProcess | None = self._launch(frozenset())
+        self._voice: SamplerProcess | None = (
+            SamplerProcess(interval_s, spawned=spawned) if spawned else self._launch(frozenset())
+        )
 
     # --- the source -----------------------------------------------------------------------------
 

@@ -12,11 +12,15 @@ import struct
 import time
 from dataclasses import dataclass
 
+from gputui.silence import DRIVER
+from gputui.sources.spawn import MARK_BYTES
+
 _WHOM = struct.Struct("<q")
 _SINCE = struct.Struct("<d")
 _SINCE_AT = _WHOM.size
-_BYTES = _WHOM.size + _SINCE.size
-_IDLE = -2
+_IDLE = 0
+_FIRST = 1
+"""What is added to a GPU's index, and to ``DRIVER``, so that fresh memory says: nobody."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,26 +32,18 @@ class Asking:
 
 
 class Progress:
-    """The shared mark. The parent creates it and hands its descriptor to the sampler."""
+    """The shared mark, from the descriptor of memory that both have (fresh memory says nobody)."""
 
     def __init__(self, descriptor: int) -> None:
         self.descriptor = descriptor
-        self._memory = mmap.mmap(descriptor, _BYTES)
-
-    @classmethod
-    def create(cls) -> Progress:
-        """Make a new mark that says nothing is being asked."""
-        descriptor = os.memfd_create("gputui-progress")
-        os.ftruncate(descriptor, _BYTES)
-        progress = cls(descriptor)
-        progress.note(None)
-        return progress
+        self._memory = mmap.mmap(descriptor, MARK_BYTES)
 
     def note(self, asked: int | None) -> None:
         """Say which GPU is about to be asked (``DRIVER`` for all), or None for nobody."""
         # The time goes first: whoever reads in between sees an old call as if it began just now.
         _SINCE.pack_into(self._memory, _SINCE_AT, time.monotonic())
-        _WHOM.pack_into(self._memory, 0, _IDLE if asked is None else asked)
+        whom = _IDLE if asked is None else asked - DRIVER + _FIRST
+        _WHOM.pack_into(self._memory, 0, whom)
 
     @property
     def asking(self) -> Asking | None:
@@ -55,7 +51,7 @@ class Progress:
         whom = int(_WHOM.unpack_from(self._memory)[0])
         if whom == _IDLE:
             return None
-        return Asking(whom, float(_SINCE.unpack_from(self._memory, _SINCE_AT)[0]))
+        return Asking(whom + DRIVER - _FIRST, float(_SINCE.unpack_from(self._memory, _SINCE_AT)[0]))
 
     def close(self) -> None:
         """Let go of the memory and the descriptor."""

@@ -6,19 +6,13 @@ import contextlib
 import os
 import signal
 import subprocess
-import sys
 import time
 
 from gputui.recording import Record, SampleRecord
 from gputui.silence import patience_s
 from gputui.sources.progress import Asking, Progress
 from gputui.sources.source import RecordStream
-
-_PROGRAM = (
-    "import sys; sys.path[:] = sys.argv.pop(1).split('\\n'); "
-    "from gputui.sampler import main; sys.exit(main())"
-)
-"""The child imports from exactly where its parent does, not from wherever it is started."""
+from gputui.sources.spawn import Spawned, spawn
 
 _START_S = 5.0
 """How long a process may take to start, on a machine that is busy."""
@@ -30,7 +24,12 @@ class SamplerProcess:
     ``in_time`` counts the samples that came one after the other without a pause too long.
     """
 
-    def __init__(self, interval_s: float, skip: frozenset[int] = frozenset()) -> None:
+    def __init__(
+        self,
+        interval_s: float,
+        skip: frozenset[int] = frozenset(),
+        spawned: Spawned | None = None,
+    ) -> None:
         self.skip = skip
         self.in_time = 0
         self._patience_s = patience_s(interval_s)
@@ -38,26 +37,10 @@ class SamplerProcess:
         self._heard_s: float | None = None
         self._let_go = False
         self._launched_s = time.monotonic()
-        self._progress = Progress.create()
         self._stream = RecordStream("sampler")
-        skipped = [word for index in sorted(skip) for word in ("--skip", str(index))]
-        self._child = subprocess.Popen(
-            [
-                sys.executable, "-c", _PROGRAM, "\n".join(sys.path),
-                "--interval", repr(interval_s),
-                "--progress", str(self._progress.descriptor),
-                *skipped,
-            ],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            bufsize=0,
-            pass_fds=(self._progress.descriptor,),
-            start_new_session=True,
-        )  # fmt: skip
-        for pipe in (self._child.stdin, self._child.stdout):
-            if pipe is not None:
-                os.set_blocking(pipe.fileno(), False)
+        spawned = spawned or spawn(interval_s, skip)
+        self._child = spawned.child
+        self._progress = Progress(spawned.mark)
 
     @property
     def pid(self) -> int:

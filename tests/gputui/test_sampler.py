@@ -16,6 +16,7 @@ from gputui.sampler import Wake, sample_for_ever
 from gputui.silence import DRIVER
 from gputui.sources.nvml import NvmlReader
 from gputui.sources.progress import Progress
+from gputui.sources.spawn import MARK_BYTES
 
 ROOT = Path(gputui.__file__).parents[1]
 
@@ -158,7 +159,9 @@ def test_an_xid_that_nvml_tells_comes_as_a_line(nvml):
 
 def test_what_is_being_asked_can_be_read_by_another_process():
     """The mark is in shared memory: a stuck process need not speak."""
-    progress = Progress.create()
+    mark = os.memfd_create("mark")
+    os.ftruncate(mark, MARK_BYTES)
+    progress = Progress(mark)
     try:
         assert progress.asking is None
         before_s = time.monotonic()
