@@ -61,6 +61,17 @@ def words(code: int) -> str:
     return _WORDS.get(code, f"NVML error {code}")
 
 
+_CODES = {text: code for code, text in _WORDS.items()}
+
+
+def code_of(reason: str) -> int | None:
+    """The NVML return code behind a reason; None where NVML did answer, or nobody asked."""
+    _, unknown, number = reason.partition("NVML error ")
+    if unknown and number.isdecimal():
+        return int(number)
+    return _CODES.get(reason)
+
+
 def garbage(value: object) -> str:
     """The reason of a reading that cannot be true."""
     return f"garbage: {value}"

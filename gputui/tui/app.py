@@ -14,7 +14,7 @@ from gputui.model import Snapshot
 from gputui.tui.driver import TerminalDriver
 from gputui.tui.glyphs import Glyphs
 from gputui.tui.opening import Opening
-from gputui.tui.pages import help_page
+from gputui.tui.pages.help import help_page
 from gputui.tui.pulse import Pulse
 from gputui.tui.screens.lines import LineScreen
 from gputui.tui.screens.main import MainScreen

@@ -49,6 +49,11 @@ def size(count: int) -> str:
     return f"{gib / 1024:.1f}T"
 
 
+def mib(count: int) -> str:
+    """Bytes in mebibytes, ``61440 MiB``."""
+    return f"{count // _MIB} MiB"
+
+
 def used_of_total(used: int | None, total: int | None) -> str:
     """Memory in gibibytes, ``61/80G``; what is missing shows as ``?``."""
     if used is None and total is None:
@@ -89,6 +94,12 @@ def rates(received: int | None, sent: int | None) -> str:
         return "/".join(shown) + "G"
     shown = ("?" if value is None else f"{value / 1e6:.0f}" for value in (received, sent))
     return "/".join(shown) + "M"
+
+
+def milliseconds(microseconds: int) -> str:
+    """A round-trip time without its unit: ``0.18``, ``2.4``, ``120``."""
+    value = microseconds / 1000
+    return f"{value:.2f}" if value < 1 else f"{value:.1f}" if value < 100 else f"{value:.0f}"
 
 
 def bar(fraction: float, width: int, blocks: str, track: str) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from gputui.model import ProcessSample
 from gputui.tui.layout import Plan, plan, window
-from gputui.tui.panels import absent, gpus, header, incidents, keys, processes
+from gputui.tui.panels import absent, around, gpus, header, incidents, keys, processes
 from gputui.tui.roles import Role
 from gputui.tui.scene import Scene
 from gputui.tui.text import Line, Run, make_line
@@ -124,12 +124,15 @@ def draw(scene: Scene, width: int, height: int) -> Frame:
         incident_lines=sum(wanted),
         processes=len(process_rows),
         notice=bool(scene.snapshot and scene.snapshot.notices),
+        around=around.wanted(scene),
     )
     builder.panel = _active_panel(scene, bool(gpu_rows), bool(incident_rows), shares)
 
     builder.add(header.header(scene, width))
     if shares.notice:
         builder.add(header.notice_line(scene, width))
+    for surroundings in around.lines(scene, width, shares.around):
+        builder.add(surroundings)
     if shares.incidents_first:
         _incidents(builder, shares, incident_rows, wanted)
         _gpus(builder, shares, gpu_rows, absence)

@@ -12,8 +12,8 @@ from functools import lru_cache
 BUCKET_S = 6.0
 """One sample of the picture covers this long; two samples are a braille cell."""
 
-KEPT = 120
-"""Samples kept: twelve minutes, more than the widest column shows."""
+KEPT = 300
+"""Samples kept: half an hour, as much as the widest picture shows."""
 
 _LEFT = (0x00, 0x40, 0x44, 0x46, 0x47)
 _RIGHT = (0x00, 0x80, 0xA0, 0xB0, 0xB8)
@@ -111,3 +111,36 @@ def _level(pair: Values, levels: str) -> str:
         return " "
     mean = min(max(sum(known) / len(known), 0.0), 100.0)
     return levels[min(int(mean / 100 * len(levels)), len(levels) - 1)]
+
+
+def chart(
+    values: Values, width: int, rows: int, top: float, *, braille: bool, levels: str
+) -> list[str]:
+    """The newest ``values`` on a scale from 0 to ``top``, in ``rows`` lines of ``width`` cells.
+
+    The picture is filled from below. A reading of zero is one dot, or the lowest level.
+    """
+    recent = _newest(values, 2 * width)
+    if not braille:
+        pairs = zip(recent[::2], recent[1::2], strict=True)
+        recent = [max((v for v in pair if v is not None), default=None) for pair in pairs]
+    steps = 4 if braille else len(levels)
+    full = rows * steps
+    filled = [_filled(value, top, full) for value in recent]
+    lines = []
+    for row in range(rows):
+        below = (rows - 1 - row) * steps
+        parts = [min(max(count - below, 0), steps) for count in filled]
+        if braille:
+            cells = [_DOTS[pair] for pair in zip(parts[::2], parts[1::2], strict=True)]
+        else:
+            cells = [levels[part - 1] if part else " " for part in parts]
+        lines.append("".join(cells))
+    return lines
+
+
+def _filled(value: float | None, top: float, full: int) -> int:
+    """How many of ``full`` steps a value takes: none for a gap, at least one for a reading."""
+    if value is None:
+        return 0
+    return min(max(round(value / top * full), 1), full)

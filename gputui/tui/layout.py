@@ -11,6 +11,9 @@ from dataclasses import dataclass
 _TALL = 16
 """Screens of at least this height have titles over their panels."""
 
+_HIGH = 30
+"""Screens of at least this height have two lines for what stands around the GPUs."""
+
 _LEAST_GPUS = 3
 """GPU rows that stay in sight however many incidents there are."""
 
@@ -20,13 +23,14 @@ _AIRY = 3
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Lines for each part, from the top: header, notice, the panels, keys.
+    """Lines for each part, from the top: header, notice, ``around``, the panels, keys.
 
-    ``process_titles`` is 0, 1 (columns) or 2 (title and columns); ``gap`` is the number of empty
-    lines before a panel.
+    ``around`` are those about the host and the network. ``process_titles`` is 0, 1 (columns) or 2
+    (title and columns); ``gap`` is the number of empty lines before a panel.
     """
 
     notice: bool
+    around: int
     gpu_title: bool
     gpu_rows: int
     incident_title: bool
@@ -39,12 +43,20 @@ class Plan:
 
 
 def plan(
-    height: int, *, gpus: int, incidents: int, incident_lines: int, processes: int, notice: bool
+    height: int,
+    *,
+    gpus: int,
+    incidents: int,
+    incident_lines: int,
+    processes: int,
+    notice: bool,
+    around: int = 0,
 ) -> Plan:
     """Share out ``height`` lines.
 
     ``gpus`` are the lines that the GPUs (or their absence) need, ``incidents`` how many there are
     and ``incident_lines`` the lines that say everything about them, ``processes`` how many.
+    ``around`` are the lines that say everything about what stands around the GPUs.
     """
     room = height - 1
     keys = height >= 8
@@ -58,12 +70,15 @@ def plan(
     incident_rows = _incident_rows(room, gpus, incidents, incident_lines)
     gpu_rows = min(gpus, max(room - incident_rows, 0))
     room -= incident_rows + gpu_rows
+    around = min(around, 2 if height >= _HIGH else 1, room) if tall else 0
+    room -= around
     process_titles = 2 if room >= 5 else 1 if room >= 2 else 0
     room -= process_titles
     process_rows = min(max(processes, 1), room) if process_titles else 0
     room -= process_rows
     return Plan(
         notice=notice,
+        around=around,
         gpu_title=gpu_title,
         gpu_rows=gpu_rows,
         incident_title=incident_title,

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 
 from gputui.model import GpuState, GpuStatus, Incident, Snapshot
 from gputui.tui.glyphs import UNICODE, Glyphs
+from gputui.tui.graphs import Graphs
+from gputui.tui.history import Values
 from gputui.tui.view import View
 
 
@@ -16,14 +18,15 @@ class Scene:
 
     ``now_s`` is the source's clock (Unix time). ``silent_s`` is how long no snapshot has come, and
     more than ``patience_s`` of it makes every reading stale. ``histories`` are utilizations by
-    GPU index, oldest first (:mod:`gputui.tui.history`).
+    GPU index, oldest first (:mod:`gputui.tui.history`); ``graphs`` are there for pages alone.
     """
 
     snapshot: Snapshot | None = None
     now_s: float = 0.0
     silent_s: float = 0.0
     patience_s: float = 3.0
-    histories: Mapping[int, tuple[float | None, ...]] = field(default_factory=dict)
+    histories: Mapping[int, Values] = field(default_factory=dict)
+    graphs: Mapping[int, Graphs] = field(default_factory=dict)
     view: View = field(default_factory=View)
     glyphs: Glyphs = UNICODE
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from gputui.model import GpuState, Snapshot
+from gputui.model import GpuSample, GpuState, Snapshot
 from gputui.tui.glyphs import Glyphs
+from gputui.tui.graphs import Graphs
 from gputui.tui.history import History
 from gputui.tui.scene import Scene
 from gputui.tui.source_clock import SourceClock
@@ -12,13 +13,40 @@ from gputui.tui.view import View
 _WITHOUT_READINGS = frozenset({GpuState.LOST, GpuState.HUNG, GpuState.HIDDEN, GpuState.STALE})
 
 
+class _GpuHistory:
+    """The histories of one GPU, in the order of the fields of :class:`Graphs`."""
+
+    def __init__(self) -> None:
+        self.utilization = History()
+        self._others = (History(), History(), History())
+
+    def add(self, time_s: float, gpu: GpuSample | None) -> None:
+        """Take in the readings of a GPU; None is a gap."""
+        if gpu is None:
+            self.utilization.add(time_s, None)
+            for history in self._others:
+                history.add(time_s, None)
+            return
+        used, total, power = gpu.memory_used_bytes, gpu.memory_total_bytes, gpu.power_mw
+        memory, temperature, watts = self._others
+        self.utilization.add(time_s, gpu.utilization_percent)
+        memory.add(time_s, 100 * used / total if used is not None and total else None)
+        temperature.add(time_s, gpu.temperature_c)
+        watts.add(time_s, None if power is None else power / 1000)
+
+    @property
+    def graphs(self) -> Graphs:
+        """All of them as they are now."""
+        return Graphs(self.utilization.values, *(history.values for history in self._others))
+
+
 class Watch:
     """Takes snapshots in, gives scenes out. Times are seconds of the monotonic clock."""
 
     def __init__(self, monotonic_s: float) -> None:
         self._snapshot: Snapshot | None = None
         self._clock = SourceClock(monotonic_s)
-        self._histories: dict[int, History] = {}
+        self._histories: dict[int, _GpuHistory] = {}
 
     def hear(self, snapshot: Snapshot, monotonic_s: float) -> None:
         """A snapshot arrived."""
@@ -27,17 +55,21 @@ class Watch:
         now_s = self._clock.now_s(monotonic_s)
         for gpu, status in zip(snapshot.sample.gpus, snapshot.statuses, strict=False):
             answers = status.state not in _WITHOUT_READINGS and status.age_s <= 0
-            history = self._histories.setdefault(gpu.index, History())
-            history.add(now_s, gpu.utilization_percent if answers else None)
+            history = self._histories.setdefault(gpu.index, _GpuHistory())
+            history.add(now_s, gpu if answers else None)
 
-    def scene(self, view: View, glyphs: Glyphs, monotonic_s: float) -> Scene:
-        """All that a frame is drawn from, as of now."""
+    def scene(
+        self, view: View, glyphs: Glyphs, monotonic_s: float, *, with_graphs: bool = False
+    ) -> Scene:
+        """All that a frame is drawn from, as of now; ``with_graphs`` for pages that show them."""
+        items = self._histories.items()
         return Scene(
             snapshot=self._snapshot,
             now_s=self._clock.now_s(monotonic_s),
             silent_s=self._clock.silent_s(monotonic_s),
             patience_s=self._clock.patience_s,
-            histories={index: history.values for index, history in self._histories.items()},
+            histories={index: history.utilization.values for index, history in items},
+            graphs={index: history.graphs for index, history in items} if with_graphs else {},
             view=view,
             glyphs=glyphs,
         )

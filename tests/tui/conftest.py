@@ -116,6 +116,10 @@ class Make:
             tuple(notices),
         )
 
+    def around(self, snapshot: Snapshot, **given: Any) -> Snapshot:
+        """The same with host, links or connections."""
+        return replace(snapshot, sample=replace(snapshot.sample, **given))
+
     def trouble(self, **given: Any) -> Snapshot:
         """Eight GPUs: one is lost, one is throttled, both with an incident; processes on all."""
         hot = self.gpu(3, temperature_c=89, sm_clock_mhz=1230, clock_reasons=0x40)

@@ -169,7 +169,7 @@ async def test_tab_and_arrows_choose_what_enter_opens(make: Any, screenful: Any)
         await pilot.press("tab", "end")
         assert main.frame.cursors[Panel.GPUS] == 7
         await pilot.press("enter")
-        await until(lambda: "READINGS" in screen.text(), pilot)
+        await until(lambda: "UTILIZATION" in screen.text(), pilot)
         assert "GPU-00000007" in screen.text()
 
 
@@ -199,7 +199,7 @@ async def test_a_click_chooses_and_two_open(make: Any, screenful: Any) -> None:
         assert main.frame.panel is Panel.GPUS
         assert main.frame.cursors[Panel.GPUS] == 3
         await pilot.double_click(offset=(10, row))
-        await until(lambda: "READINGS" in screen.text(), pilot)
+        await until(lambda: "UTILIZATION" in screen.text(), pilot)
 
 
 async def test_help_explains_and_closes(make: Any, screenful: Any) -> None:

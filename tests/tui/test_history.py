@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gputui.tui.glyphs import ASCII, UNICODE
-from gputui.tui.history import BUCKET_S, KEPT, History, sparkline
+from gputui.tui.history import BUCKET_S, KEPT, History, chart, sparkline
 
 BLANK = "⠀"
 
@@ -40,6 +40,30 @@ def test_a_picture_has_its_width(values: list[float | None], width: int, glyphs:
     assert len(picture(values, width, glyphs)) == width
 
 
+@given(
+    st.lists(st.one_of(st.none(), st.floats(0, 2000)), max_size=300),
+    st.integers(1, 60),
+    st.integers(1, 6),
+    st.sampled_from([UNICODE, ASCII]),
+)
+def test_a_chart_has_its_size(
+    values: list[float | None], width: int, rows: int, glyphs: object
+) -> None:
+    """Whatever the values and the scale, a chart is exactly as large as asked."""
+    lines = chart(tuple(values), width, rows, 100.0, braille=glyphs.braille, levels=glyphs.levels)  # type: ignore[attr-defined]
+    assert [len(line) for line in lines] == [width] * rows
+
+
+def test_a_chart_is_filled_from_below() -> None:
+    """Half of the scale is the lower half; zero is one dot; a gap is empty."""
+    top, bottom = chart((100.0, 100.0, 50.0, 50.0, 0.0, None), 3, 2, 100.0, braille=True, levels="")
+    assert (top, bottom) == ("⣿  ", "⣿⣿⡀")
+    assert chart((100.0, 100.0, 50.0, 50.0), 2, 2, 100.0, braille=False, levels="_#") == [
+        "# ",
+        "##",
+    ]
+
+
 def test_readings_within_a_span_are_averaged() -> None:
     """One sample of the picture covers six seconds."""
     history = History()
@@ -58,7 +82,7 @@ def test_silence_leaves_a_gap() -> None:
 
 
 def test_the_past_is_bounded() -> None:
-    """A day of readings takes no more memory than twelve minutes."""
+    """A day of readings takes no more memory than half an hour."""
     history = History()
     for bucket in range(5 * KEPT):
         history.add(bucket * BUCKET_S, 50)

@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any
 
 import pytest
 
-from gputui.model import GpuState, Severity
-from gputui.tui.pages import help_page, page_of
+from gputui.model import GpuSample, GpuState, Severity
+from gputui.tui.pages import page_of
+from gputui.tui.pages.help import help_page
+from gputui.tui.readings import SECTIONS
 from gputui.tui.scene import Scene
 from gputui.tui.view import Panel
 
@@ -46,9 +49,49 @@ def test_a_gpu_s_page_gives_reasons_in_full(make: Any) -> None:
     """Every reading with its unit; what is missing with NVML's reason."""
     gpu = make.gpu(0, power_mw=None, missing={"power_mw": "not supported"}, return_code=0)
     shown = page(make.snapshot(gpus=[gpu]), Panel.GPUS, 0)
-    assert "not supported" in shown
+    assert "not supported (NVML 3)" in shown
     assert "93 %" in shown
     assert "GPU-00000000" in shown
+
+
+def test_a_gpu_s_page_has_every_reading_there_is() -> None:
+    """Each field of a sample stands on the page, once, but for what identifies the GPU."""
+    told = [field for section in SECTIONS for entry in section.entries for field in entry.fields]
+    identity = {"index", "uuid", "bus_id", "name", "return_code", "missing"}
+    assert set(told) == {field.name for field in fields(GpuSample)} - identity
+    limits = ["temperature_slowdown_c", "temperature_shutdown_c"]
+    assert sorted(told) == sorted([*set(told), *limits])
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        ({"clock_reasons": 0x44}, "SW Power Cap, HW Thermal Slowdown"),
+        ({"clock_reasons": 0x10000}, "0x10000"),
+        ({"clock_reasons": 0}, "event reasons          none"),
+        ({"recovery_action": 4}, "Drain and Reset"),
+        ({"recovery_action": 77}, "action 77"),
+        ({"ecc_corrected_volatile": 7, "ecc_uncorrected_volatile": 2}, "7 corrected, 2 uncorr"),
+        ({"ecc_corrected_volatile": 7}, "7 corrected, ? uncorrected"),
+        ({"nvlinks": 18, "nvlinks_down": (3, 4)}, "18, down: 3, 4"),
+        ({"pcie_width": 8, "pcie_width_max": 16}, "x8 of x16"),
+        ({"violation_thermal_ns": 42_500_000_000}, "42.5 s"),
+        ({"remap_pending": True}, "pending                yes"),
+        ({"missing": {"serial": "NVML error 42"}}, "NVML error 42 (NVML 42)"),
+    ],
+)
+def test_a_gpu_s_page_speaks_nvml_s_language(make: Any, given: dict[str, Any], text: str) -> None:
+    """Readings have the names and words that nvidia-smi and NVML have for them."""
+    assert text in page(make.snapshot(gpus=[make.gpu(0, **given)]), Panel.GPUS, 0)
+
+
+@pytest.mark.parametrize("width", [40, 80, 100, 140, 300])
+def test_a_gpu_s_page_tells_what_is_wrong_with_it_first(make: Any, width: int) -> None:
+    """Its incidents stand above its graphs and readings, at any width."""
+    shown = page(make.trouble(), Panel.GPUS, 5, width).splitlines()
+    assert "LOST" in shown[0]
+    assert any("GpuLost" in line for line in shown[:8])
+    assert not any("GpuThermalThrottle" in line for line in shown)
 
 
 def test_a_lost_gpu_s_page_dates_its_readings(make: Any) -> None:
@@ -69,8 +112,16 @@ def test_a_process_s_page_has_the_whole_command(make: Any) -> None:
     assert "\x1b" not in shown
 
 
+def test_a_process_that_cannot_be_reached_says_why(make: Any) -> None:
+    """A PID of the host's, seen from a container, is labelled, and nothing is made up for it."""
+    foreign = make.process(7, command=None, user=None, unreachable="host PID, not visible here")
+    shown = page(make.snapshot(processes=[foreign]), Panel.PROCESSES, (7, 0))
+    assert "command       host PID, not visible here" in shown
+    assert "none from here" in shown
+
+
 def test_help_names_every_key_of_the_key_line() -> None:
     """What the last line offers is explained."""
     shown = "\n".join(line.text for line in help_page(Scene(), 80))
-    for key in ("Enter", "Tab", "/ (F4)", "s (F6)", "? h (F1)", "q (F10"):
+    for key in ("Enter", "Tab", "/ (F4)", "s (F6)", "a", "g", "? h (F1)", "q (F10"):
         assert key in shown

@@ -12,6 +12,7 @@ from gputui.tui import format as fmt
 from gputui.tui.columns import GAP, Column, Placed, cells, place, titles
 from gputui.tui.glyphs import Glyphs
 from gputui.tui.history import sparkline
+from gputui.tui.missing import short_reason
 from gputui.tui.roles import Role, state_role
 from gputui.tui.scene import Scene
 from gputui.tui.text import Line, Run, clean, left, make_line, right, shorten, width_of
@@ -28,19 +29,6 @@ _REASONS = {
     GpuState.STALE: "no new readings",
 }
 """What stands in the row when the monitor gives no reason of its own."""
-
-_MISSING_WORDS = (
-    ("not measured yet", "wait"),
-    ("support", "n/s"),
-    ("library", "n/s"),
-    ("not available", "none"),
-    ("permission", "perm"),
-    ("timed out", "late"),
-    ("garbage", "bad"),
-    ("lost", "lost"),
-    ("error", "err"),
-)
-"""Short words for why one reading is missing; the GPU's page has the reason in full."""
 
 _HUNDRED_GIB = 99.5 * (1 << 30)
 """From here on a total takes three digits."""
@@ -216,8 +204,7 @@ def _state(row: GpuRow, width: int) -> tuple[Run, ...]:
 
 def _missing(row: GpuRow, field: str, width: int) -> tuple[Run, ...]:
     """A short word for why a reading is missing."""
-    why = row.sample.missing.get(field, "")
-    word = next((short for part, short in _MISSING_WORDS if part in why.lower()), "?")
+    word = short_reason(row.sample.missing.get(field))
     return (Run(right(word, width, row.glyphs.ellipsis), Role.DIM),)
 
 

@@ -99,13 +99,14 @@ def _cause(scene: Scene, incident: Incident) -> str:
 
 
 def _count(incident: Incident) -> str:
-    """How often it was seen, ``x12``; nothing for once."""
-    return f"x{incident.count}" if incident.count > 1 else ""
+    """How often it was seen, ``x12``, nothing for once; and whether somebody has seen it."""
+    count = f"x{incident.count}" if incident.count > 1 else ""
+    return f"{count} ack".lstrip() if incident.acknowledged else count
 
 
 def _head(scene: Scene, incident: Incident, width: int, widths: _HeadWidths) -> tuple[Run, ...]:
     """Glyph, severity, kind, subject, age and count."""
-    role = Role.DIM if incident.acknowledged else SEVERITY_ROLES[incident.severity]
+    role = _role(incident)
     glyph = scene.glyphs.severity(incident.severity)
     since = age(scene.now_s - incident.opened_s)
     count = _count(incident)
@@ -130,6 +131,23 @@ def _head(scene: Scene, incident: Incident, width: int, widths: _HeadWidths) -> 
         Run(kind, Role.STRONG),
         Run(f" {where}{tail} "),
     )
+
+
+def in_brief(scene: Scene, incident: Incident) -> list[Run]:
+    """An incident in one line, for pages of whom it concerns."""
+    glyph, since = scene.glyphs.severity(incident.severity), age(scene.now_s - incident.opened_s)
+    advice = clean(incident.action_text) or incident.action.value
+    return [
+        Run(f"{glyph} {incident.severity.word} ", _role(incident)),
+        Run(incident.kind, Role.STRONG),
+        Run(f" {since}  {_cause(scene, incident)}  "),
+        Run(f"> {advice}", Role.ADVICE),
+    ]
+
+
+def _role(incident: Incident) -> Role:
+    """How its severity is written: one that somebody has seen no longer calls."""
+    return Role.DIM if incident.acknowledged else SEVERITY_ROLES[incident.severity]
 
 
 def heading(scene: Scene, width: int, range_text: str = "") -> Line:

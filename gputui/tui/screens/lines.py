@@ -32,9 +32,10 @@ class LineScreen(Screen[None]):
         """The canvas alone."""
         yield self.canvas
 
-    def scene(self, view: View | None = None) -> Scene:
+    def scene(self, view: View | None = None, *, with_graphs: bool = False) -> Scene:
         """What is known now, seen through ``view``."""
-        return self.heard.scene(view or View(), self.glyphs, monotonic())
+        seen = view or View()
+        return self.heard.scene(seen, self.glyphs, monotonic(), with_graphs=with_graphs)
 
     def redraw(self) -> None:
         """Draw anew; only cells that changed reach the terminal."""

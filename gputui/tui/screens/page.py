@@ -8,7 +8,7 @@ from typing import ClassVar
 from textual.binding import Binding, BindingType
 
 from gputui.tui.glyphs import Glyphs
-from gputui.tui.pages import PageSource
+from gputui.tui.pages.writer import PageSource
 from gputui.tui.panels.header import header
 from gputui.tui.panels.keys import PAGE_KEYS, key_line
 from gputui.tui.screens.lines import LineScreen
@@ -38,7 +38,7 @@ class PageScreen(LineScreen):
 
     def draw_lines(self, width: int, height: int) -> Sequence[Line]:
         """Header, as much of the page as fits, keys."""
-        scene = self.scene()
+        scene = self.scene(with_graphs=True)
         page = self._source(scene, width)
         self._body_height = max(height - 2, 1)
         self._first = min(max(self._first, 0), max(len(page) - self._body_height, 0))

@@ -1,0 +1,77 @@
+"""An incident: what to do, why, since when, and the evidence as it was."""
+
+from __future__ import annotations
+
+from gputui.age import age
+from gputui.model import Incident
+from gputui.tui import format as fmt
+from gputui.tui.pages.writer import Page, PageSource, Writer
+from gputui.tui.panels.incidents import subject
+from gputui.tui.roles import SEVERITY_ROLES, Role
+from gputui.tui.scene import Scene
+from gputui.tui.text import Run, make_line
+from gputui.tui.view import Key
+
+
+def incident_page(key: Key) -> PageSource:
+    """The page of the incident with this id. While it is read, one that is over stays."""
+    last: list[Incident] = []
+
+    def source(scene: Scene, width: int) -> Page:
+        known = scene.snapshot.incidents if scene.snapshot else ()
+        found = next((incident for incident in known if incident.id == key), None)
+        if found is not None:
+            last[:] = [found]
+        if not last:
+            return (make_line([Run(" no longer known")], width),)
+        return _page(scene, last[0], width, is_open=found is not None)
+
+    return source
+
+
+def _page(scene: Scene, incident: Incident, width: int, *, is_open: bool) -> Page:
+    writer = Writer(width)
+    role = SEVERITY_ROLES[incident.severity]
+    glyph = scene.glyphs.severity(incident.severity)
+    writer.line(
+        Run(f"{glyph} {incident.severity.word} ", role),
+        Run(incident.kind, Role.STRONG),
+        Run(f"  {subject(incident)}"),
+    )
+    writer.blank()
+    writer.labelled("what to do", incident.action_text or incident.action.value, Role.ADVICE)
+    writer.labelled("cause", f"{incident.cause_text} ({incident.cause})")
+    opened = f"{fmt.clock(incident.opened_s)}, {age(scene.now_s - incident.opened_s)} ago"
+    writer.labelled("since", opened if is_open else f"{opened}; over")
+    writer.labelled("seen", fmt.plural(incident.count, "time"))
+    writer.labelled("concerns", f"{incident.subject} on {incident.host}")
+    if incident.acknowledged:
+        writer.labelled("acknowledged", "yes")
+    elif is_open:
+        writer.labelled("acknowledged", "not yet: press a")
+    if incident.runbook:
+        writer.labelled("runbook", incident.runbook)
+    writer.heading("EVIDENCE")
+    writer.verbatim(incident.evidence or ("none was kept",))
+    _children(writer, scene, incident)
+    return writer.page
+
+
+def _children(writer: Writer, scene: Scene, incident: Incident) -> None:
+    children = [
+        other
+        for other in (scene.snapshot.incidents if scene.snapshot else ())
+        if other.id in incident.children or other.parent == incident.id
+    ]
+    if children:
+        writer.heading("UNDER IT")
+    for child in children:
+        since = age(scene.now_s - child.opened_s)
+        head = f"{scene.glyphs.severity(child.severity)} {child.severity.word} "
+        writer.line(
+            Run("  "),
+            Run(head, SEVERITY_ROLES[child.severity]),
+            Run(child.kind, Role.STRONG),
+            Run(f" {since}  x{child.count}  " if child.count > 1 else f" {since}  "),
+        )
+        writer.verbatim((f"  {child.cause_text}", *child.evidence))
