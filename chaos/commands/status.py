@@ -48,9 +48,16 @@ def _lines(status: dict[str, Any]) -> Iterator[str]:
         )
     for fault in status["faults"]:
         words = " ".join(f"{name}={value}" for name, value in fault["arguments"].items())
-        until = "" if fault["until_s"] is None else f", until {fault['until_s']:.0f} s"
-        yield f"  {fault['id']}: {fault['fault']} {words} (since {fault['since_s']:.0f} s{until})"
+        yield f"  {fault['id']}: {fault['fault']} {words} ({_span(fault, status['now_s'])})"
     if not status["faults"]:
         yield "  nothing is broken"
     for problem in status["problems"]:
         yield f"  {problem}"
+
+
+def _span(fault: dict[str, Any], now_s: float) -> str:
+    """How long a fault has been in force, and how much longer it will be."""
+    so_far = f"for {max(0.0, now_s - fault['since_s']):.0f} s"
+    if fault["until_s"] is None:
+        return f"{so_far}, until healed"
+    return f"{so_far}, heals in {max(0.0, fault['until_s'] - now_s):.0f} s"
