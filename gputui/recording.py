@@ -18,7 +18,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, Field, dataclass, fields
-from typing import IO, Any, NoReturn
+from typing import Any, NoReturn, Protocol
 
 from gputui import decoding
 from gputui.decoding import WrongError
@@ -180,10 +180,20 @@ def incident_object(incident: Incident) -> dict[str, Any]:
     return shown
 
 
+class TextOut(Protocol):
+    """What a capture is written to."""
+
+    def write(self, text: str, /) -> object:
+        """Write some text."""
+
+    def flush(self) -> object:
+        """Send it off."""
+
+
 class CaptureWriter:
     """Writes a capture, one flushed line a record. The start line goes out with the first one."""
 
-    def __init__(self, out: IO[str]) -> None:
+    def __init__(self, out: TextOut) -> None:
         self._out = out
         self._epoch_s: float | None = None
 
@@ -233,9 +243,9 @@ _DECODERS: Mapping[str, Callable[[object, str], Any]] = {
     "tuple[int, ...]": decoding.integers,
     "Mapping[str, str]": decoding.reasons,
     "Mapping[str, int]": decoding.counts,
-    "Incident": lambda value, where: _decode(Incident, value, where),
-    "HostSample": lambda value, where: _decode(HostSample, value, where),
-    "TcpSample": lambda value, where: _decode(TcpSample, value, where),
+    "Incident": lambda value, where: decode(Incident, value, where),
+    "HostSample": lambda value, where: decode(HostSample, value, where),
+    "TcpSample": lambda value, where: decode(TcpSample, value, where),
     "tuple[PciGpu, ...]": lambda value, where: _each(PciGpu, value, where),
     "tuple[LinkSample, ...]": lambda value, where: _each(LinkSample, value, where),
     "tuple[GpuSample, ...]": lambda value, where: _each(GpuSample, value, where),
@@ -285,19 +295,8 @@ def _field(declared: Field[Any]) -> _Field:
     )
 
 
-_SHAPES: dict[type, _Shape] = {
-    kind: _Shape(kind)
-    for kind in (
-        GpuSample,
-        ProcessSample,
-        HostSample,
-        LinkSample,
-        TcpSample,
-        PciGpu,
-        NodeSample,
-        Incident,
-    )
-}
+_SHAPES: dict[type, _Shape] = {}
+"""Made when the first object of a type is read: whoever only writes needs none."""
 
 _MOST_KNOWN_GOOD = 64
 
@@ -305,18 +304,14 @@ _MOST_KNOWN_GOOD = 64
 def decode(kind: type, value: object, where: str) -> Any:
     """Build a frozen type, whose fields are of the sorts that the model's have, from JSON.
 
-    ``where`` is what the object is called in errors: :class:`gputui.decoding.WrongError`.
+    Unknown names are passed over; ``where`` is what the object is called in errors, which are
+    :class:`gputui.decoding.WrongError`.
     """
-    if kind not in _SHAPES:
-        _SHAPES[kind] = _Shape(kind)
-    return _decode(kind, value, where)
-
-
-def _decode(kind: type, value: object, where: str) -> Any:
-    """Build a model type from a JSON object; unknown names are passed over."""
     raw = decoding.members(value, where)
     prefix = f"{where}." if where else ""
-    shape = _SHAPES[kind]
+    shape = _SHAPES.get(kind)
+    if shape is None:
+        shape = _SHAPES[kind] = _Shape(kind)
     values = list(map(raw.get, shape.names))
     types = tuple(map(type, values))
     if types not in shape.known_good:
@@ -357,7 +352,7 @@ def _decode_with_care(
 
 def _each(kind: type, value: object, where: str) -> tuple[Any, ...]:
     return tuple(
-        _decode(kind, one, f"{where}[{i}]") for i, one in enumerate(decoding.items(value, where))
+        decode(kind, one, f"{where}[{i}]") for i, one in enumerate(decoding.items(value, where))
     )
 
 
@@ -400,13 +395,13 @@ class CaptureReader:
         t = decoding.number(raw.get("t", MISSING), "t")
         event = decoding.text(raw.get("event", MISSING), "event")
         if event == "sample":
-            return SampleRecord(t, _decode(NodeSample, raw, ""))
+            return SampleRecord(t, decode(NodeSample, raw, ""))
         if event == "log":
             source = decoding.text(raw.get("source", MISSING), "source")
             text = decoding.text(raw.get("text", MISSING), "text")
             return LogRecord(t, LogLine(self.epoch_s + t, source, text))
         if event == "incident":
-            return IncidentRecord(t, _decode(Incident, raw.get("incident", MISSING), "incident"))
+            return IncidentRecord(t, decode(Incident, raw.get("incident", MISSING), "incident"))
         if event == "start":
             self.epoch_s = decoding.number(raw.get("epoch_s", MISSING), "epoch_s")
             self.host = decoding.text(raw.get("host", MISSING), "host")
