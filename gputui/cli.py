@@ -49,6 +49,24 @@ _INDEX_DIGITS = 4
 _LEAST_INTERVAL_S, _MOST_INTERVAL_S = 0.1, 3600.0
 
 
+class _Formatter(argparse.RawDescriptionHelpFormatter):
+    """Help as wide as the terminal, found out without the imports that argparse needs for it."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, width=_columns() - 2)
+
+
+def _columns() -> int:
+    """The width of the terminal, 80 where there is none."""
+    given = os.environ.get("COLUMNS", "")
+    if given.isdecimal() and int(given) > 0:
+        return int(given)
+    try:
+        return os.get_terminal_size(1).columns or 80
+    except OSError:
+        return 80
+
+
 class _Parser(argparse.ArgumentParser):
     """A parser whose help shows examples first, and whose errors say what was meant."""
 
@@ -122,13 +140,13 @@ def theme_name(text: str) -> str:
 
 def source_name(text: str) -> str:
     """A source as ``--source`` names it; whether it can be opened is seen later."""
-    from gputui.sources.open import EXPECTED
-
     kind, equals, path = text.partition("=")
     if text == "local" or (kind in ("stream", "replay") and equals and path):
         return text
     if text.startswith("ssh:") and len(text) > len("ssh:"):
         return text
+    from gputui.sources.open import EXPECTED
+
     raise argparse.ArgumentTypeError(f'"{text}": expected {EXPECTED}')
 
 
@@ -137,7 +155,7 @@ def _parser() -> _Parser:
         prog="gputui",
         description="A terminal monitor for NVIDIA GPUs: what is wrong, where, since when, "
         "and what to do.",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=_Formatter,
         allow_abbrev=False,
     )
     add = parser.add_argument
@@ -158,7 +176,7 @@ def _parser() -> _Parser:
     )
     add("--kernel-log", metavar="LOG", help="auto (default), kmsg, journal, none or a path")
     add("--interval", type=interval, metavar="TIME", help="time between readings (default 1s)")
-    add("--gpu", type=gpu_indices, default=(), metavar="LIST", help="only these, such as 0,3 or 0-3")
+    add("--gpu", type=gpu_indices, default=(), metavar="LIST", help="only these: 0,3 or 0-3")
     add("--record", metavar="FILE", help="write everything to a file, for replay=")
     add(
         "--allow-actions",

@@ -16,6 +16,7 @@ import pytest
 
 import gputui
 from gputui.quantities import duration_s
+from gputui.tui.themes import THEMES
 
 ROOT = Path(gputui.__file__).parents[1]
 
@@ -51,6 +52,19 @@ def run(environment, tmp_path):
         )  # fmt: skip
 
     return run
+
+
+@pytest.fixture
+def shell(environment, tmp_path):
+    """Run the command with what a shell may put behind it."""
+
+    def shell(text):
+        return subprocess.run(
+            ["/bin/sh", "-c", f"{sys.executable} -m gputui {text}"],
+            cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60, check=False,
+        )  # fmt: skip
+
+    return shell
 
 
 # --- one reading ----------------------------------------------------------------------------------
@@ -138,6 +152,8 @@ def test_only_the_gpus_that_were_asked_for(run):
     """A list of indices; one that is not there is a mistake."""
     shown = json.loads(run("--json", "--gpu", "1").stdout)
     assert [gpu["index"] for gpu in shown["gpus"]] == [1]
+    shown = json.loads(run("--json", "--gpu", "0-1").stdout)
+    assert [gpu["index"] for gpu in shown["gpus"]] == [0, 1]
     done = run("--once", "--gpu", "1,7")
     assert done.returncode == 64
     assert "no GPU 7: this node has GPUs 0 to 1" in done.stderr
@@ -264,6 +280,11 @@ def test_a_stream_can_be_read_again(environment, run, tmp_path):
         (["--interval", "1ms"], "out of range: expected 100ms to 1h"),
         (["--gpu", "0,x"], "expected indices of GPUs, such as 0,3"),
         (["--gpu", "-1"], "gputui: "),
+        (["--gpu", "3-1"], '"3-1": expected indices of GPUs, such as 0,3 or 0-3'),
+        (["--gpu", "\N{ARABIC-INDIC DIGIT THREE}"], "expected indices of GPUs"),
+        (["--interval", "0"], "0 is out of range: expected 100ms to 1h"),
+        (["--interval", "\N{ARABIC-INDIC DIGIT THREE}s"], "is no duration"),
+        (["--once", "--theme", "dork"], "Did you mean dark? Known: dark, light,"),
         (["--themee", "dark"], "did you mean --theme?"),
         (["--onse"], "did you mean --once?"),
         (["--source", "nvml"], "expected local, ssh:HOST, stream=PATH or replay=FILE"),
@@ -307,6 +328,46 @@ def test_help_begins_with_examples(run):
     assert done.stdout.startswith("gputui ")
     assert done.stdout.index("gputui --demo") < done.stdout.index("usage:")
     assert "exit codes: 0 healthy" in done.stdout
+    assert all(name in done.stdout for name in THEMES)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ("--once", "No space left on device"),
+        ("--json", "No space left on device"),
+        ("--stream", "No space left on device"),
+        ("-h", "No space left on device"),
+        ("--version", "No space left on device"),
+        ("config print", "No space left on device"),
+        ("--once", "Bad file descriptor"),
+        ("--stream", "Bad file descriptor"),
+    ],
+)
+def test_what_cannot_be_written_is_told_in_one_line(shell, arguments, words):
+    """A full disk and a closed output alike: exit 2, and no traceback."""
+    where = ">/dev/full" if "space" in words else ">&-"
+    done = shell(f"{arguments} {where}")
+    told = f"gputui: cannot write to standard output: {words}\n"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", told)
+
+
+def test_a_closed_input_is_an_empty_one(shell):
+    """The sampler's pipes never get the numbers of the standard streams."""
+    done = shell("--once <&-")
+    assert (done.returncode, done.stderr) == (0, "")
+    done = shell("<&-")
+    assert done.returncode == 64
+    assert "needs a terminal" in done.stderr
+    done = shell("--nonsense 2>&-")
+    assert (done.returncode, done.stdout) == (64, "")
+
+
+@pytest.mark.parametrize("arguments", ["--once", "--stream", "-h"])
+def test_a_reader_that_has_seen_enough_is_no_error(shell, arguments):
+    """A pipe that is closed early ends the command quietly."""
+    done = shell(f"{arguments} | head -c 1")
+    assert (len(done.stdout), done.stderr) == (1, "")
 
 
 # --- what is loaded -------------------------------------------------------------------------------
@@ -338,6 +399,26 @@ def test_nothing_heavy_is_loaded_without_the_screen(run, arguments, tmp_path):
     done = run(*arguments, *source, program=("-c", LOADED))
     assert done.returncode == 0
     assert "unwanted: []" in done.stderr
+
+
+BEFORE_THE_SAMPLER = """
+import sys
+import gputui.sources.spawn
+
+def spawn(*_):
+    heavy = {"dataclasses", "gputui.model", "gputui.monitor", "json", "pathlib", "shutil"}
+    print("imported:", sorted(heavy & set(sys.modules)))
+    sys.exit(0)
+
+gputui.sources.spawn.spawn = spawn
+from gputui.cli import main
+main(["--once"])
+"""
+
+
+def test_the_sampler_is_started_before_anything_that_takes_long(run):
+    """It loads while the rest does."""
+    assert run(program=("-c", BEFORE_THE_SAMPLER)).stdout == "imported: []\n"
 
 
 def test_the_version_is_the_projects(run):
