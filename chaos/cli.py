@@ -16,7 +16,7 @@ from contextlib import redirect_stdout
 
 from chaos.commands import Arguments, command_names, load_command
 from chaos.errors import UsageError, did_you_mean, quoted
-from chaos.output import Output, OutputError, discard, open_standard_streams, tell
+from chaos.output import Output, OutputError, discard, lossy_errors, open_standard_streams
 from chaos.parser import Parser
 from gputui import __version__
 
@@ -86,18 +86,24 @@ def _printed(argv: Sequence[str]) -> int:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command line; the exit status."""
     open_standard_streams()
+    with lossy_errors():
+        return _judged(sys.argv[1:] if argv is None else argv)
+
+
+def _judged(argv: Sequence[str]) -> int:
+    """Run a command line; what it raises becomes a line on stderr and an exit status."""
     try:
-        return _printed(sys.argv[1:] if argv is None else argv)
+        return _printed(argv)
     except OutputError as error:
-        discard()
-        tell(error.told())
+        discard(sys.stdout)
+        print(error.told(), file=sys.stderr)
         return EXIT_USAGE
     except UsageError as error:
-        tell(error.told())
+        print(error.told(), file=sys.stderr)
         return EXIT_USAGE
     except BrokenPipeError:
         # Whoever read our output has seen enough; a second error at exit would say it again.
-        discard()
+        discard(sys.stdout)
         return 128 + signal.SIGPIPE
     except KeyboardInterrupt:
         return 128 + signal.SIGINT
@@ -105,11 +111,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         if os.environ.get("GPUCHAOS_DEBUG") == "1":
             raise
         if isinstance(error, OSError) and error.errno in _THE_MACHINES:
-            at = f"{error.filename}: " if error.filename else ""
-            tell(f"gpuchaos: {at}{error.strerror}.")
+            file = error.filename2 or error.filename  # of two the one that is written
+            at = f"{file}: " if file else ""
+            print(f"gpuchaos: {at}{error.strerror}.", file=sys.stderr)
             return EXIT_USAGE
-        tell(
+        print(
             f"gpuchaos: our own fault: {type(error).__name__}: {error} "
-            "(GPUCHAOS_DEBUG=1 shows where)"
+            "(GPUCHAOS_DEBUG=1 shows where)",
+            file=sys.stderr,
         )
         return EXIT_OWN_FAULT

@@ -24,7 +24,7 @@ def shipped() -> dict[str, Path]:
 def find_scenario(name: str) -> Path:
     """The file of a scenario: a path, or the name of one that comes along."""
     path = Path(name)
-    if path.suffix in (".yaml", ".yml") or "/" in name:
+    if path.suffix in (".yaml", ".yml") or "/" in name or _is_there(path, name):
         _check_is_file(path)
         return path
     if name not in shipped():
@@ -33,6 +33,14 @@ def find_scenario(name: str) -> Path:
             " Or give the path of a .yaml file."
         )
     return shipped()[name]
+
+
+def _is_there(path: Path, name: str) -> bool:
+    """Whether a word is meant as a path without saying so; shipped scenarios come first."""
+    try:
+        return name not in shipped() and path.exists()
+    except OSError:
+        return False
 
 
 _KINDS = (

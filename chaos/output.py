@@ -9,6 +9,8 @@ import errno
 import io
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stderr
 from typing import TextIO
 
 from chaos.errors import UsageError
@@ -57,13 +59,47 @@ class Output(io.TextIOBase):
             raise _failure(error) from error
 
 
-def discard() -> None:
+def discard(stream: TextIO | None) -> None:
     """Let what has been printed and cannot arrive go nowhere, or it fails again at exit."""
-    if sys.stdout is None:
+    if stream is None:
         return
     null = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(null, sys.stdout.fileno())
+    os.dup2(null, stream.fileno())
     os.close(null)
+
+
+@contextmanager
+def lossy_errors() -> Iterator[None]:
+    """Within the block, what cannot be written on standard error is lost: there is nobody to tell,
+    and a program under test can run without it.
+    """
+    stream = sys.stderr
+    errors = _Errors(stream)
+    try:
+        with redirect_stderr(errors):
+            yield
+    finally:
+        if errors.failed:
+            discard(stream)
+
+
+class _Errors(io.TextIOBase):
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self.failed = False
+
+    def write(self, text: str) -> int:
+        try:
+            self._stream.write(text)
+        except OSError:
+            self.failed = True
+        return len(text)
+
+    def flush(self) -> None:
+        try:
+            self._stream.flush()
+        except OSError:
+            self.failed = True
 
 
 class OutputError(UsageError):
@@ -72,11 +108,3 @@ class OutputError(UsageError):
 
 def _failure(error: OSError) -> OutputError:
     return OutputError(f"standard output cannot be written: {error.strerror}.")
-
-
-def tell(line: str) -> None:
-    """Print a line on stderr; where that cannot be done there is nobody to tell."""
-    try:
-        print(line, file=sys.stderr, flush=True)
-    except OSError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)

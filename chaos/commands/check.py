@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import sys
 
 from chaos.commands import Arguments
 from chaos.errors import UsageError
 from chaos.library import find_scenario
 from chaos.loader import load
-from chaos.output import tell
 
 
 class CheckCommand:
@@ -30,7 +30,7 @@ class CheckCommand:
             try:
                 scenario = load(find_scenario(name))
             except UsageError as error:
-                tell(error.told())
+                print(error.told(), file=sys.stderr)
                 wrong += 1
             else:
                 print(f"{scenario.path}: ok")

@@ -54,6 +54,7 @@ WRONG = {
         "unexpected word 'nvtop'. A program and its options come after '--', as in: gpuchaos node",
     ),
     "a directory": (["check", "/"], "/ is a directory, not a scenario file."),
+    "a directory here": (["check", "scenarios"], "scenarios is a directory, not a scenario file."),
     "a device": (["run", "/dev/null"], "/dev/null is a device, not a scenario file."),
     "a name too long": (["check", "./" + "b" * 300], "cannot be read: File name too long."),
     "a very long word": (
@@ -87,8 +88,9 @@ WRONG = {
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_bad_usage_is_one_line_and_exit_254(name, capsys):
+def test_bad_usage_is_one_line_and_exit_254(name, capsys, monkeypatch):
     """What was found, what was expected; no traceback, nothing on stdout."""
+    monkeypatch.chdir(Path(__file__).parents[2])
     argv, expected = WRONG[name]
     assert main(argv) == 254
     printed = capsys.readouterr()
@@ -168,7 +170,7 @@ def test_a_reader_that_has_seen_enough_is_no_mistake(environment):
     assert done.stderr in ("141\n", "0\n")  # 0: it had printed all before the reader was gone
 
 
-@pytest.mark.parametrize("closed", [">&-", "2>&-", ">/dev/full"])
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">/dev/full", "2>/dev/full"])
 def test_closed_streams_leave_a_programs_status(closed, environment):
     """With ``-- CMD`` the status is CMD's, and nothing else is printed on what is open."""
     done = shell(f"gpuchaos node h100-sxm --gpus 1 -- sh -c 'exit 7' {closed}", environment)

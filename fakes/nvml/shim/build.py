@@ -38,6 +38,8 @@ _FLAGS = (
 _MARK = "gputui-fakenvml-sources:"
 _PROBE = '#include <stdio.h>\nint main(void) { return puts("") < 0; }\n'
 """What every C compiler with a C library compiles."""
+_TELLING = ("error:", "failed", "cannot")
+"""Words of the first line that says why, after compilers' lines of where."""
 _PATIENCE_S = 300
 _REMEDY = "install one (Debian and Ubuntu: apt install gcc libc6-dev), or name it in CC"
 
@@ -127,7 +129,8 @@ def _run(command: list[str]) -> str:
     if done.returncode == 0:
         return ""
     lines = [line.strip() for line in (done.stderr or done.stdout).splitlines() if line.strip()]
-    telling = next((line for line in lines if "error" in line), lines[0] if lines else "")
+    saying = (line for line in lines if any(word in line for word in _TELLING))
+    telling = next(saying, lines[0] if lines else "")
     status = f"exit status {done.returncode}"
     return f"{status}: {telling}" if telling else status
 
