@@ -3,8 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import IO
 
+from gputui.errors import SourceError
 from gputui.recording import CaptureWriter
+
+_DEVICES = Path("/dev")
+
+
+def open_for_recording(path: Path) -> IO[str]:
+    """Open a file to record into; what is there already is not written over.
+
+    A FIFO or a device is as good as a file. Raises :class:`SourceError`.
+    """
+    try:
+        if _DEVICES not in path.absolute().parents and path.is_file() and path.stat().st_size:
+            raise SourceError(
+                f"cannot record into {path}: it is there already and not empty. "
+                "Name another file, or remove that one first"
+            )
+        return path.open("w", encoding="utf-8")
+    except OSError as error:
+        raise SourceError(f"cannot record into {path}: {error.strerror}") from None
 
 
 class Captures:

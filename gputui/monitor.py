@@ -23,7 +23,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from gputui.assess import Assessor
-from gputui.captures import Captures
+from gputui.captures import Captures, open_for_recording
 from gputui.errors import SourceError
 from gputui.logs.choice import AUTO, NONE
 from gputui.logs.find import ENVIRONMENT, KernelLog, boot_s
@@ -112,13 +112,7 @@ class Monitor:
             )
         self._sampled_s = time.monotonic()
         if self.options.record is not None:
-            try:
-                file = self.options.record.open("w", encoding="utf-8")
-            except OSError as error:
-                raise SourceError(
-                    f"cannot record into {self.options.record}: {error.strerror}"
-                ) from None
-            self._captures.add(CaptureWriter(file))
+            self._captures.add(CaptureWriter(open_for_recording(self.options.record)))
         if self._source.is_here:
             self._captures.write(lambda capture: capture.start(self._host, time.time()))
 

@@ -112,11 +112,12 @@ class KernelLog:
     def _open(self, name: str) -> list[HeardLine]:
         try:
             self._tail = _OPENERS.get(name, _open_path)(name)
+            lines, self._passed_over = _this_boot(self._tail.read_back())
         except OSError as error:
+            self.close()
             self._tried.append(f"{name}: {error.strerror or error}")
             return []
         self.name = name
-        lines, self._passed_over = _this_boot(self._tail.read_back())
         return [HeardLine(line, live=False) for line in lines]
 
     def _heard(self, line: str) -> HeardLine:

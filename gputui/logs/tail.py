@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
 from pathlib import Path
 from typing import Protocol
 
@@ -20,6 +21,8 @@ READ_BACK_BYTES = 4 << 20
 _CHUNK_BYTES = 256 * 1024
 _CHUNKS_A_READ = 64
 _KMSG_RECORD_BYTES = 8192
+_KMSG_DEVICE = os.makedev(1, 11)
+"""The kernel's admin-guide/devices.txt."""
 
 
 class Tail(Protocol):
@@ -139,6 +142,11 @@ class KmsgTail:
 
     def __init__(self, path: Path = Path("/dev/kmsg")) -> None:
         self._descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        held = os.fstat(self._descriptor)
+        if stat.S_ISCHR(held.st_mode) and held.st_rdev != _KMSG_DEVICE:
+            # Containers have other devices in its place, some of which never end.
+            os.close(self._descriptor)
+            raise OSError(None, "is not the kernel's log")
         self._open = True
 
     def descriptor(self) -> int | None:

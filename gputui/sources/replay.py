@@ -8,7 +8,12 @@ from collections import deque
 from gputui.errors import SourceError
 from gputui.recording import Record
 from gputui.silence import Hang
-from gputui.sources.source import RecordStream, is_regular, open_for_reading
+from gputui.sources.source import (
+    RecordStream,
+    is_regular,
+    open_for_reading,
+    refuse_what_is_no_recording,
+)
 
 _LONGEST_PAUSE_S = 5.0
 """A gap in the recording is waited out no longer than this."""
@@ -26,6 +31,7 @@ class ReplaySource:
         if not is_regular(self._descriptor):
             os.close(self._descriptor)
             raise SourceError(f"{path} is no file; expected a recording (see stream= for pipes)")
+        refuse_what_is_no_recording(path, self._descriptor)
         self._stream = RecordStream(path)
         self._waiting: deque[Record] = deque()
         self._due_s: float | None = None

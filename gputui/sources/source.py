@@ -15,6 +15,7 @@ LINE_BYTES = 16 << 20
 """The longest line that is read: far more than a sample of a full node."""
 
 _CHUNK_BYTES = 1 << 18
+_HEAD_BYTES = 1 << 20
 
 
 class Source(Protocol):
@@ -115,6 +116,22 @@ def open_for_reading(path: str) -> int:
     except OSError as error:
         raise SourceError(f"cannot read {path}: {error.strerror}") from None
     return descriptor
+
+
+def refuse_what_is_no_recording(path: str, descriptor: int) -> None:
+    """Look at the first line of a file; raises :class:`SourceError` if it is in another format."""
+    head = os.pread(descriptor, _HEAD_BYTES, 0)
+    number, line = next(
+        ((number, line) for number, line in enumerate(head.split(b"\n"), 1) if line.strip()),
+        (1, b""),
+    )
+    if not line:
+        raise SourceError(f"{path} is no recording: it is empty")
+    try:
+        CaptureReader(path).read(line)
+    except RecordingError as error:
+        why = str(error).partition(": ")[2]
+        raise SourceError(f"{path} is no recording: line {number}: {why}") from None
 
 
 def is_regular(descriptor: int) -> bool:

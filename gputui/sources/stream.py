@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import os
 import select
+import stat
 
+from gputui.errors import SourceError
 from gputui.recording import Record
 from gputui.silence import Hang
-from gputui.sources.source import RecordStream, is_regular, open_for_reading
+from gputui.sources.source import (
+    RecordStream,
+    is_regular,
+    open_for_reading,
+    refuse_what_is_no_recording,
+)
 
 
 class StreamSource:
@@ -19,6 +26,10 @@ class StreamSource:
     def __init__(self, path: str) -> None:
         self._descriptor: int | None = open_for_reading(path)
         self.finite = is_regular(self._descriptor)
+        if self.finite:
+            refuse_what_is_no_recording(path, self._descriptor)
+        elif stat.S_ISCHR(os.fstat(self._descriptor).st_mode) and not os.isatty(self._descriptor):
+            raise SourceError(f"{path} is a device; expected a FIFO or a file")
         self._stream = RecordStream(path)
         # A FIFO that nobody has opened yet reads as if it had ended; waiting on it tells the two
         # apart.

@@ -116,6 +116,26 @@ def test_lines_do_not_depend_on_how_they_arrive(pieces, limit):
     assert lines == [line for line in whole.split(b"\n")[:-1] if len(line) <= limit]
 
 
+@pytest.mark.parametrize("device", ["/dev/zero", "/dev/random", "/dev/null"])
+def test_a_device_that_is_not_the_kernels_log_is_not_read(device):
+    """Some never end, and a container may have one of them in its place."""
+    followed = KernelLog(device)
+    assert followed.read() == []
+    assert f"{device}: is not the kernel's log" in followed.notice
+
+
+def test_a_log_that_fails_while_it_is_read_back_is_said(log, monkeypatch):
+    """The next one is tried, or none; the monitor goes on."""
+
+    def fail(tail):
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(FileTail, "read_back", fail)
+    followed = KernelLog(str(log))
+    assert followed.read() == []
+    assert "Input/output error" in followed.notice
+
+
 def test_kmsg_gives_a_record_a_read(tmp_path):
     """A record's dictionary lines are not its message."""
     fifo = tmp_path / "kmsg"

@@ -358,6 +358,8 @@ def test_a_reader_that_goes_ends_the_stream(told, monitor):
         ({"source": "stream=/does/not/exist"}, "cannot read /does/not/exist: No such file"),
         ({"source": "stream=/"}, "/ is a directory"),
         ({"source": "replay=/dev/null"}, "/dev/null is no file; expected a recording"),
+        ({"source": "replay=/dev/zero"}, "/dev/zero is no file; expected a recording"),
+        ({"source": "stream=/dev/zero"}, "/dev/zero is a device; expected a FIFO or a file"),
         ({"source": "replay="}, "names no file"),
     ],
 )
@@ -365,6 +367,44 @@ def test_a_source_that_cannot_be_had_is_an_error_in_words(monitor, options, word
     """What was asked for, and what was expected or why not."""
     with pytest.raises(SourceError, match=words.replace("(", r"\(")):
         monitor(**options).launch()
+
+
+@pytest.mark.parametrize("kind", ["replay", "stream"])
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", "is no recording: it is empty"),
+        (b"\n# Notes\n", "is no recording: line 2: not JSON"),
+        (b"\x7fELF\x00\xff" * 1000, "is no recording: line 1: not JSON"),
+        (b'{"t": 1}\n', "is no recording: line 1: event: found nothing"),
+        (b'23.4,"event":"start"}\n', "is no recording: line 1: not JSON"),
+    ],
+)
+def test_a_file_that_is_no_recording_is_refused(monitor, tmp_path, kind, content, words):
+    """The first line tells, at once and not after having passed over all of it."""
+    file = tmp_path / "file"
+    file.write_bytes(content)
+    with pytest.raises(SourceError, match=f"{file} {words}"):
+        monitor(source=f"{kind}={file}").launch()
+
+
+def test_a_recording_is_not_written_over(monitor, tmp_path):
+    """What is there already is kept; an empty file, a FIFO and a device can be recorded into."""
+    record = tmp_path / "run.jsonl"
+    record.write_text("precious")
+    with pytest.raises(SourceError, match="there already and not empty"):
+        monitor(record=record).launch()
+    assert record.read_text() == "precious"
+    record.write_text("")
+    monitor(record=record).launch()
+    assert record.read_text().startswith('{"t":0,"event":"start"')
+    monitor(record=Path("/dev/null")).launch()
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    reader = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
+    monitor(record=fifo).launch()
+    assert os.read(reader, 100).startswith(b'{"t":0,"event":"start"')
+    os.close(reader)
 
 
 def test_a_fault_of_our_own_is_told_and_does_not_freeze_the_screen(told, monitor, monkeypatch):
