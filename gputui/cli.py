@@ -244,7 +244,7 @@ def _command(name: str, arguments: Sequence[str]) -> int:
 
 
 def _demo(scenario: str, given: Sequence[str]) -> int:
-    from gputui.demo import DemoError, run_demo
+    from gputui.demo import DemoError, NoSuchDemoError, run_demo
 
     rest = []
     skip = False
@@ -259,6 +259,9 @@ def _demo(scenario: str, given: Sequence[str]) -> int:
         run_demo(scenario, rest)
     except DemoError as error:
         return _failed(error)
+    except NoSuchDemoError as error:
+        complain(str(error))
+        return BAD_USAGE
 
 
 def _once(options: argparse.Namespace) -> int:
@@ -301,6 +304,7 @@ def _screen(options: argparse.Namespace) -> int:
         complain("the screen needs a terminal; --once, --json and --stream work without one")
         return BAD_USAGE
     monitor = _monitor(options)
+    from gputui.tui.acting import Acting
     from gputui.tui.run import NoReadingError, run
 
     try:
@@ -309,6 +313,7 @@ def _screen(options: argparse.Namespace) -> int:
             theme=monitor.options.theme,
             ascii_only=options.ascii,
             needs_reading=options.source == "local",
+            acting=Acting(monitor.options.allow_actions, is_here=options.source == "local"),
         )
     except NoReadingError as error:
         failed = _failed(error)

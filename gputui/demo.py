@@ -20,8 +20,13 @@ class DemoError(Exception):
     """The program that fakes a node is not here."""
 
 
+class NoSuchDemoError(Exception):
+    """There is no scenario of that name; the message says which there are."""
+
+
 def run_demo(scenario: str, arguments: Sequence[str]) -> NoReturn:
-    """Become ``gpuchaos run SCENARIO -- gputui ARGUMENTS``; raises :class:`DemoError` if not.
+    """Become ``gpuchaos run SCENARIO -- gputui ARGUMENTS``; raises :class:`DemoError` if not,
+    or :class:`NoSuchDemoError` if there is no such scenario.
 
     The run has a name of its own, so that two people, or one person twice, can look at demos.
     """
@@ -36,11 +41,36 @@ def run_demo(scenario: str, arguments: Sequence[str]) -> NoReturn:
             f'--demo needs gputui\'s own package "chaos"; another one stands in its way: '
             f"{found.origin}"
         )
+    _check(scenario, here)
     options = ["--name", f"demo-{os.getpid()}", *_writable(arguments)]
     monitor = [sys.executable, "-m", "gputui", *arguments]
     command = [sys.executable, "-m", "chaos", "run", scenario, *options, "--", *monitor]
     sys.stdout.flush()
     os.execv(command[0], command)
+
+
+def _check(scenario: str, here: Path) -> None:
+    """Raise :class:`NoSuchDemoError` for what is neither a file nor a scenario that comes along.
+
+    Those lie inside the installed package, or beside it in a checkout; to look is much quicker than
+    to ask the other program, which has the last word.
+    """
+    if "/" in scenario or scenario.endswith((".yaml", ".yml")):
+        if not Path(scenario).is_file():
+            raise NoSuchDemoError(f"there is no scenario file {scenario}")
+        return
+    folders = (here / "chaos" / "scenarios", here / "scenarios")
+    folder = next((one for one in folders if one.is_dir()), None)
+    names = {} if folder is None else {path.stem: path for path in folder.rglob("*.yaml")}
+    if names and scenario not in names:
+        import difflib
+
+        near = difflib.get_close_matches(scenario, names, 1)
+        meant = f"did you mean {near[0]}? " if near else ""
+        known = ", ".join(sorted(names))
+        raise NoSuchDemoError(
+            f'no demo is called "{scenario}"; {meant}there are {known}, or give a .yaml file'
+        )
 
 
 def _writable(arguments: Sequence[str]) -> Iterator[str]:

@@ -459,6 +459,23 @@ def test_the_demo_is_handed_to_another_program(run, tmp_path, arguments, handed_
     assert words[:name] + words[name + 2 :] == handed_over
 
 
+@pytest.mark.parametrize(
+    ("scenario", "words"),
+    [
+        ("nosuch", 'no demo is called "nosuch"; there are '),
+        ("slow-leek", "did you mean slow-leak?"),
+        ("nosuch.yaml", "there is no scenario file nosuch.yaml"),
+        ("folder/", "there is no scenario file folder/"),
+    ],
+)
+def test_a_demo_that_there_is_not_is_bad_usage(run, scenario, words):
+    """Told in one line of our own, before the other program is started."""
+    done = run(f"--demo={scenario}")
+    assert (done.returncode, done.stdout) == (64, "")
+    assert words in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
 def test_another_package_of_that_name_is_named(run, tmp_path):
     """Somebody else's ``chaos`` on the path is not started."""
     (tmp_path / "chaos").mkdir()
