@@ -11,6 +11,7 @@ import hashlib
 import json
 import os
 import re
+import secrets
 import shutil
 import socket
 import sys
@@ -24,7 +25,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 NOBODY = 65534
-SECRET = "a secret of the machine's"
+SECRET = f"a secret of the machine's: {secrets.token_hex(8)}"
 OWN_PLACE = r"(home\n)?runtime\nwork\n"
 READ_ONLY = r"(.*Read-only file system\n)+"
 
