@@ -215,6 +215,44 @@ def test_without_a_driver_the_gpus_of_before_are_listed(run, tell):
     assert shown["error_code"] == 9
 
 
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [(4, "no permission to use the driver"), (18, "different versions (library 12.570.124.06)"),
+     (999, "restart the container")],
+)  # fmt: skip
+def test_each_trouble_of_the_driver_has_its_words_and_exit_2(run, tell, code, words):
+    """What it is, what to do, for people and for machines, and no traceback."""
+    tell(init=code)
+    done = run("--once", "--json")
+    shown = json.loads(done.stdout)
+    assert (done.returncode, shown["error_code"]) == (2, code)
+    assert words in shown["error"]
+    assert words in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_gpu_that_only_the_bus_shows_is_missed(run, tmp_path):
+    """The driver's list and its device file say that it was meant for us."""
+    buses = ("0000:10:00.0", "0000:11:00.0", "0000:12:00.0")
+    for minor, address in enumerate(buses):
+        device = tmp_path / "root/sys/bus/pci/devices" / address
+        device.mkdir(parents=True)
+        (device / "vendor").write_text("0x10de")
+        (device / "class").write_text("0x030200")
+        (device / "driver").symlink_to("../../../../bus/pci/drivers/nvidia")
+        told = tmp_path / "root/proc/driver/nvidia/gpus" / address
+        told.mkdir(parents=True)
+        (told / "information").write_text(f"Device Minor: \t {minor}\n")
+    (tmp_path / "root/dev").mkdir()
+    for minor in range(3):
+        (tmp_path / f"root/dev/nvidia{minor}").write_text("")
+    done = run("--once", "--json", GPUTUI_ROOT=str(tmp_path / "root"))
+    shown = json.loads(done.stdout)
+    assert done.returncode == 1
+    assert [(one["kind"], one["cause"]) for one in shown["incidents"]] == [("GpuMissing", "driver")]
+    assert [gpu["bus_id"] for gpu in shown["gpus"]] == ["0000:10:00", "0000:11:00", "0000:12:00"]
+
+
 def test_a_state_that_cannot_be_kept_is_a_note(run, tmp_path):
     """The reading is there all the same."""
     (tmp_path / "state").write_text("")

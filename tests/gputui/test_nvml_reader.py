@@ -198,6 +198,44 @@ def test_nvml_is_initialised_anew_when_every_gpu_answers_unknown_error(nvml):
     assert nvml.inits == 2
 
 
+def test_a_container_that_lost_its_devices_is_told_as_such(nvml):
+    """Every call fails with "unknown error", and NVML cannot be initialised any more."""
+    reader = NvmlReader(nvml)
+    reader.read(1.0)
+    for gpu in nvml.gpus:
+        gpu.code = gpu.lookup = UNKNOWN
+    nvml.init_code = UNKNOWN
+    sample = reader.read(2.0)
+    assert (sample.gpus, sample.error_code) == ((), UNKNOWN)
+    assert "restart the container" in sample.error
+
+
+def test_the_only_gpu_of_a_node_is_lost_not_the_driver(nvml):
+    """NVML can be initialised anew and still counts it: it is that GPU that does not answer."""
+    nvml.gpus = nvml.gpus[:1]
+    reader = NvmlReader(nvml)
+    reader.read(1.0)
+    nvml.gpus[0].code = nvml.gpus[0].lookup = UNKNOWN
+    for second in range(2, 9):
+        sample = reader.read(float(second))
+        assert (sample.error, [gpu.return_code for gpu in sample.gpus]) == (None, [UNKNOWN])
+    assert nvml.inits == 2
+
+
+@pytest.mark.parametrize(("count", "words"), [(1, "1 NVIDIA GPU is"), (3, "3 NVIDIA GPUs are")])
+def test_without_a_driver_the_bus_says_how_many_gpus_there_are(nvml, tmp_path, count, words):
+    """Whether to look for a driver or for a GPU is the first thing to know."""
+    for number in range(count):
+        device = tmp_path / f"sys/bus/pci/devices/0000:{number:02x}:00.0"
+        device.mkdir(parents=True)
+        (device / "vendor").write_text("0x10de")
+        (device / "class").write_text("0x030200")
+    nvml.init_code = 9
+    sample = read(nvml, root=tmp_path)
+    assert f"{words} on the PCI bus." in sample.error
+    assert len(sample.on_bus) == count
+
+
 def test_pcie_is_measured_apart_from_the_fast_readings(nvml):
     """The two calls of 20 ms are never in the way of a sample, and come last."""
     reader = NvmlReader(nvml)
