@@ -65,8 +65,11 @@ class Terminal:
             if not data:
                 self._reap(os.WNOHANG)
                 return
-            self.raw += data
-            self._stream.feed(data)
+            self._take(data)
+
+    def _take(self, data: bytes) -> None:
+        self.raw += data
+        self._stream.feed(data)
 
     def text(self) -> str:
         """The screen as it stands."""
@@ -83,6 +86,18 @@ class Terminal:
                 raise AssertionError(
                     f"no {pattern!r} within {timeout_s:g} s (status {self.status}):\n{self.text()}"
                 )
+
+    def wait_until(self, true: Callable[[], object], timeout_s: float = 20.0) -> None:
+        """Take in what is drawn until a condition holds."""
+        deadline = time.monotonic() + timeout_s
+        while not true():
+            self.read()
+            if self.status is not None or time.monotonic() > deadline:
+                raise AssertionError(f"waited in vain (status {self.status}):\n{self.text()}")
+
+    def draw_over(self, data: bytes) -> None:
+        """Another program writes on the same terminal."""
+        self._stream.feed(data)
 
     def send(self, keys: str) -> None:
         """Type."""
@@ -101,7 +116,19 @@ class Terminal:
             self._reap(os.WNOHANG)
             if time.monotonic() > deadline:
                 raise AssertionError(f"still running after {timeout_s:g} s:\n{self.text()}")
+        self._drain()
         return self.status
+
+    def _drain(self) -> None:
+        """Take in what the program drew last: its end is known before all that it drew is here."""
+        while select.select([self._fd], [], [], 0)[0]:
+            try:
+                data = os.read(self._fd, 65536)
+            except OSError:
+                return
+            if not data:
+                return
+            self._take(data)
 
     def close(self) -> None:
         """End the program, if it still runs."""

@@ -11,6 +11,7 @@ from textual.app import App
 from textual.binding import Binding, BindingType
 
 from gputui.model import Snapshot
+from gputui.tui.acting import Acting
 from gputui.tui.driver import TerminalDriver
 from gputui.tui.glyphs import Glyphs
 from gputui.tui.opening import Opening
@@ -37,6 +38,8 @@ class MonitorApp(App[None]):
         Binding("ctrl+c,ctrl+q", "quit", priority=True, show=False),
         Binding("q,f10", "quit", show=False),
         Binding("ctrl+z", "suspend_process", show=False),
+        Binding("ctrl+l", "draw_anew", show=False),
+        Binding("space", "hold", show=False),
         Binding("question_mark,h,f1", "help", show=False),
     ]
 
@@ -46,10 +49,12 @@ class MonitorApp(App[None]):
         theme: Theme,
         glyphs: Glyphs,
         opening: Opening | None = None,
+        acting: Acting | None = None,
     ) -> None:
         super().__init__(driver_class=TerminalDriver, ansi_color=True)
         self.animation_level = "none"
         self._opening = opening
+        self._acting = acting or Acting()
         self._source = source
         self._look = theme
         self._glyphs = glyphs
@@ -58,7 +63,7 @@ class MonitorApp(App[None]):
 
     def get_default_screen(self) -> MainScreen:
         """The main screen."""
-        return MainScreen(self._heard, self._look, self._glyphs)
+        return MainScreen(self._heard, self._look, self._glyphs, self._source, self._acting)
 
     def on_mount(self) -> None:
         """Begin to listen, to the monitor and to those who ask the program to end."""
@@ -96,6 +101,15 @@ class MonitorApp(App[None]):
                 self.screen.redraw()
         except Exception as error:
             self._handle_exception(error)
+
+    def action_draw_anew(self) -> None:
+        """Draw every cell: something else may have written on the terminal."""
+        self.screen.refresh()
+
+    def action_hold(self) -> None:
+        """Hold the picture still, or let it go on."""
+        self._heard.hold(monotonic())
+        self._show(None)
 
     def action_help(self) -> None:
         """Open the page of keys and words, once."""

@@ -147,8 +147,7 @@ def draw(scene: Scene, width: int, height: int) -> Frame:
     del builder.lines[body:], builder.targets[body:]
     builder.blank(body - len(builder.lines))
     if shares.keys:
-        line = keys.filter_line if scene.view.typing else _main_keys
-        builder.add(line(scene, width))
+        builder.add(keys.main_line(scene, width))
     return Frame(
         lines=tuple(builder.lines[:height]),
         targets=tuple(builder.targets[:height]),
@@ -158,10 +157,6 @@ def draw(scene: Scene, width: int, height: int) -> Frame:
         page=builder.page,
         panel=builder.panel,
     )
-
-
-def _main_keys(scene: Scene, width: int) -> Line:
-    return keys.key_line(keys.MAIN_KEYS, width)
 
 
 def _active_panel(scene: Scene, has_gpus: bool, has_incidents: bool, shares: Plan) -> Panel:
@@ -231,7 +226,8 @@ def _processes(builder: _Builder, shares: Plan, rows: list[ProcessSample]) -> No
     table = processes.table(scene, width, rows)
 
     def title(range_text: str) -> list[Line]:
-        columns = processes.column_heading(table, scene.view.sort)
+        view = scene.view
+        columns = processes.column_heading(table, view.sort, view.is_ascending)
         if shares.process_titles == 1:
             return [columns]
         return [processes.heading(scene, len(rows), width, range_text), columns]

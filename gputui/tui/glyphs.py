@@ -22,7 +22,8 @@ class Glyphs:
     cursor: str
     ellipsis: str
     degree: str
-    sorted: str
+    descending: str
+    ascending: str
     separator: str
     blocks: str
     track: str
@@ -48,7 +49,8 @@ UNICODE = Glyphs(
     cursor="▌",
     ellipsis="…",
     degree="°",
-    sorted="▼",
+    descending="▼",
+    ascending="▲",
     separator="·",
     blocks="▏▎▍▌▋▊▉█",
     track=" ",
@@ -64,7 +66,8 @@ ASCII = Glyphs(
     cursor=">",
     ellipsis="~",
     degree="",
-    sorted="v",
+    descending="v",
+    ascending="^",
     separator="-",
     blocks="#",
     track=".",

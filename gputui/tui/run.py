@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from gputui.exit_codes import BAD_USAGE, UNREADABLE
 from gputui.model import Snapshot
+from gputui.tui.acting import Acting
 from gputui.tui.glyphs import ASCII, UNICODE
 from gputui.tui.opening import Opening
 from gputui.tui.source import SnapshotSource
@@ -37,13 +38,14 @@ def run(
     theme: str | None = None,
     ascii_only: bool = False,
     needs_reading: bool = False,
+    acting: Acting | None = None,
 ) -> int:
     """Show the screen until it is left; gives the exit status.
 
     ``source`` is started here, and stopped when the screen is gone. ``theme`` is a name of
     :data:`gputui.tui.themes.THEMES`, or ``None`` for the one that suits the terminal. With
     ``needs_reading``, a source that says at once that nothing can be read gives no screen, but
-    :class:`NoReadingError`.
+    :class:`NoReadingError`. ``acting`` is what may be done to processes: nothing by default.
     """
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         source.stop()
@@ -73,7 +75,7 @@ def run(
             if needs_reading and opening.snapshot and _is_without(opening.snapshot):
                 source.stop()
                 raise NoReadingError(opening.snapshot.sample.error)
-            app = MonitorApp(source, look, glyphs, opening)
+            app = MonitorApp(source, look, glyphs, opening, acting)
             app.run()
         status = _tell_failure(app)
     except (KeyboardInterrupt, SystemExit):

@@ -13,6 +13,14 @@ from gputui.tui.view import View
 
 
 @dataclass(frozen=True, slots=True)
+class Held:
+    """That a scene is held still: for how long, and how many incidents are new since."""
+
+    for_s: float
+    new_incidents: int
+
+
+@dataclass(frozen=True, slots=True)
 class Scene:
     """What the monitor knows, at what time, and how it is looked at.
 
@@ -29,6 +37,7 @@ class Scene:
     graphs: Mapping[int, Graphs] = field(default_factory=dict)
     view: View = field(default_factory=View)
     glyphs: Glyphs = UNICODE
+    held: Held | None = None
 
     @property
     def is_silent(self) -> bool:

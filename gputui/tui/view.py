@@ -21,7 +21,8 @@ class Panel(Enum):
 class Sort(Enum):
     """Orders of the processes, in the order in which ``s`` visits them.
 
-    The value is the title of the column; ``word`` is how the order is called.
+    The value is the title of the column; ``word`` is how the order is called. The largest comes
+    first, but for names and numbers that stand for somebody.
     """
 
     MEMORY = "MEMORY"
@@ -38,12 +39,28 @@ class Sort(Enum):
         """The order's name in a heading: ``by memory``."""
         return _WORDS[self]
 
-    @property
-    def following(self) -> Sort:
-        """The next order."""
+    def stepped(self, step: int) -> Sort:
+        """The order that is so many steps further on."""
         orders = list(Sort)
-        return orders[(orders.index(self) + 1) % len(orders)]
+        return orders[(orders.index(self) + step) % len(orders)]
 
+    @property
+    def usually_ascending(self) -> bool:
+        """Whether the smallest comes first unless it is asked for otherwise."""
+        return self in (Sort.GPU, Sort.USER, Sort.PID)
+
+
+SORT_LETTERS = {
+    "n": Sort.PID,
+    "u": Sort.USER,
+    "p": Sort.GPU,
+    "g": Sort.MEMORY,
+    "s": Sort.SM,
+    "c": Sort.CPU,
+    "m": Sort.HOST_MEMORY,
+    "t": Sort.TIME,
+}
+"""What follows ``o``: nvitop's letters."""
 
 _WORDS = {
     Sort.MEMORY: "memory",
@@ -62,13 +79,22 @@ class View:
     """One person's view of the main screen.
 
     ``panel`` is the chosen list; until one is chosen (``None``) the screen follows what matters.
-    ``cursors`` hold the chosen row of each list, ``offsets`` the first row shown. ``typing`` is
-    true while the filter is being typed.
+    ``cursors`` hold the chosen row of each list, ``offsets`` the first row shown. ``ascending`` is
+    ``None`` for the order's usual direction. ``typing`` is true while the filter is being typed,
+    ``ordering`` while a letter for the order is awaited. ``said`` is an answer to the last key.
     """
 
     panel: Panel | None = None
     cursors: Mapping[Panel, Key] = field(default_factory=dict)
     offsets: Mapping[Panel, int] = field(default_factory=dict)
     sort: Sort = Sort.MEMORY
+    ascending: bool | None = None
     filter_text: str = ""
     typing: bool = False
+    ordering: bool = False
+    said: str = ""
+
+    @property
+    def is_ascending(self) -> bool:
+        """Whether the smallest comes first."""
+        return self.sort.usually_ascending if self.ascending is None else self.ascending

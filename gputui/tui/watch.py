@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from gputui.model import GpuSample, GpuState, Snapshot
-from gputui.tui.glyphs import Glyphs
+from gputui.tui.glyphs import UNICODE, Glyphs
 from gputui.tui.graphs import Graphs
 from gputui.tui.history import History
-from gputui.tui.scene import Scene
+from gputui.tui.scene import Held, Scene
 from gputui.tui.source_clock import SourceClock
 from gputui.tui.view import View
 
@@ -47,6 +49,14 @@ class Watch:
         self._snapshot: Snapshot | None = None
         self._clock = SourceClock(monotonic_s)
         self._histories: dict[int, _GpuHistory] = {}
+        self._held: Scene | None = None
+
+    def hold(self, monotonic_s: float) -> None:
+        """Give the same scene from now on, or no longer. What is heard meanwhile is not lost."""
+        if self._held is not None:
+            self._held = None
+        elif self._snapshot is not None:
+            self._held = self.scene(View(), UNICODE, monotonic_s, with_graphs=True)
 
     def hear(self, snapshot: Snapshot, monotonic_s: float) -> None:
         """A snapshot arrived."""
@@ -62,6 +72,8 @@ class Watch:
         self, view: View, glyphs: Glyphs, monotonic_s: float, *, with_graphs: bool = False
     ) -> Scene:
         """All that a frame is drawn from, as of now; ``with_graphs`` for pages that show them."""
+        if self._held is not None:
+            return replace(self._held, held=self._since_held(monotonic_s), view=view, glyphs=glyphs)
         items = self._histories.items()
         return Scene(
             snapshot=self._snapshot,
@@ -73,3 +85,11 @@ class Watch:
             view=view,
             glyphs=glyphs,
         )
+
+    def _since_held(self, monotonic_s: float) -> Held:
+        """How long ago the scene was held, and which incidents have come since."""
+        if self._held is None or self._held.snapshot is None or self._snapshot is None:
+            return Held(0.0, 0)
+        known = {incident.id for incident in self._held.snapshot.incidents}
+        new = sum(incident.id not in known for incident in self._snapshot.incidents)
+        return Held(self._clock.now_s(monotonic_s) - self._held.now_s, new)

@@ -19,6 +19,7 @@ from gputui.model import (
     Severity,
     Snapshot,
 )
+from gputui.tui.acting import Acting
 from gputui.tui.app import MonitorApp
 from gputui.tui.glyphs import UNICODE, Glyphs
 from gputui.tui.themes import DARK, Theme
@@ -181,9 +182,11 @@ class HandFed:
 class Screenful:
     """The app under test with its source."""
 
-    def __init__(self, theme: Theme = DARK, glyphs: Glyphs = UNICODE) -> None:
+    def __init__(
+        self, theme: Theme = DARK, glyphs: Glyphs = UNICODE, acting: Acting | None = None
+    ) -> None:
         self.source = HandFed()
-        self.app = MonitorApp(self.source, theme, glyphs)
+        self.app = MonitorApp(self.source, theme, glyphs, acting=acting)
 
     def text(self) -> str:
         """What the screen on top shows."""

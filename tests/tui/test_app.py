@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 import threading
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
 from textual.pilot import Pilot
 
-from gputui.model import GpuState
+from gputui.actions import ActionResult, Outcome
+from gputui.model import GpuState, HostSample, LinkSample, ProcessSample
+from gputui.tui.acting import Acting
 from gputui.tui.screens.main import MainScreen
 from gputui.tui.view import Panel
 
@@ -282,3 +285,161 @@ async def test_the_source_is_started_once(screenful: Any) -> None:
     async with screen.app.run_test(size=(80, 24)):
         await asyncio.sleep(0)
         assert screen.source.on_snapshot is not None
+
+
+async def test_a_acknowledges_the_chosen_incident(make: Any, screenful: Any) -> None:
+    """On the main screen and on its page; elsewhere it says what to do first."""
+    screen = screenful()
+    async with screen.app.run_test(size=(100, 30)) as pilot:
+        screen.source.feed(make.trouble())
+        await pilot.pause()
+        await pilot.press("a")
+        assert screen.source.acknowledged == ["GpuLost-5"]
+        await pilot.press("down", "enter")
+        await until(lambda: "EVIDENCE" in screen.text(), pilot)
+        await pilot.press("a", "escape")
+        assert screen.source.acknowledged == ["GpuLost-5", "GpuThermalThrottle-3"]
+        await until(lambda: isinstance(screen.app.screen, MainScreen), pilot)
+        await pilot.press("tab", "a")
+        assert "Choose an incident first" in screen.text()
+        await pilot.press("j")
+        assert "Choose an incident first" not in screen.text()
+
+
+async def test_g_shows_the_graphs_of_the_gpu_that_a_row_is_about(make: Any, screenful: Any) -> None:
+    """Of an incident's GPU, and of a process's; of what is about no GPU it says so."""
+    screen = screenful()
+    node = make.incident("NodeRebooted", gpu=None, subject="node:node-a")
+    async with screen.app.run_test(size=(100, 30)) as pilot:
+        screen.source.feed(make.trouble())
+        await pilot.pause()
+        await pilot.press("g")
+        await until(lambda: "UTILIZATION" in screen.text(), pilot)
+        assert screen.text().splitlines()[1].startswith(" GPU 5")
+        await pilot.press("escape")
+        await until(lambda: isinstance(screen.app.screen, MainScreen), pilot)
+        await pilot.press("tab", "down", "down", "g")
+        await until(lambda: screen.text().splitlines()[1].startswith(" GPU 2"), pilot)
+        await pilot.press("escape")
+        await until(lambda: isinstance(screen.app.screen, MainScreen), pilot)
+        screen.source.feed(make.snapshot(incidents=[node], time_s=make.now_s + 1))
+        await pilot.pause()
+        await pilot.press("tab", "tab", "g")
+        assert "about no single GPU" in screen.text()
+
+
+async def test_n_shows_what_is_around_the_gpus(make: Any, screenful: Any) -> None:
+    """Host, links and connections in full."""
+    screen = screenful()
+    link = LinkSample("mlx5_3/1", "infiniband", "down", counters={"symbol_error": 12})
+    snapshot = make.around(make.snapshot(), host_readings=HostSample(load_1m=3.5), links=(link,))
+    async with screen.app.run_test(size=(100, 40)) as pilot:
+        screen.source.feed(snapshot)
+        await pilot.pause()
+        await pilot.press("n")
+        await until(lambda: "LINKS" in screen.text(), pilot)
+        for part in ("3.5", "mlx5_3/1", "down", "symbol_error 12", "not read"):
+            assert part in screen.text()
+
+
+@pytest.mark.parametrize(
+    ("keys", "pids"),
+    [
+        (["s", "comma", "comma"], [10, 20]),
+        (["full_stop"], [20, 10]),
+        (["plus"], [20, 10]),
+        (["plus", "minus"], [10, 20]),
+        (["o", "n"], [10, 20]),
+        (["o", "s"], [20, 10]),
+        (["o", "s", "plus"], [10, 20]),
+        (["o", "q"], [10, 20]),
+    ],
+)
+async def test_nvtop_s_and_nvitop_s_keys_sort(
+    make: Any, screenful: Any, keys: list[str], pids: list[int]
+) -> None:
+    """``+`` and ``-`` choose the direction, ``o`` and a letter the column, ``,`` and ``.`` step."""
+    screen = screenful()
+    processes = [make.process(10, sm_percent=1), make.process(20, memory_bytes=5)]
+    async with screen.app.run_test(size=(100, 30)) as pilot:
+        screen.source.feed(make.snapshot(processes=processes))
+        await pilot.pause()
+        await pilot.press(*keys)
+        await pilot.pause()
+        assert [key[0] for key in screen.app.screen.frame.order[Panel.PROCESSES]] == pids
+        assert screen.app.is_running
+
+
+async def test_space_holds_the_picture(make: Any, screenful: Any) -> None:
+    """What comes meanwhile is not shown, but counted; another Space shows it."""
+    screen = screenful()
+    async with screen.app.run_test(size=(100, 30)) as pilot:
+        screen.source.feed(make.snapshot())
+        await pilot.pause()
+        await pilot.press("space")
+        screen.source.feed(make.trouble(time_s=make.now_s + 5))
+        await until(lambda: "2 new incidents" in screen.text(), pilot)
+        assert "GpuLost" not in screen.text()
+        await pilot.press("space")
+        await pilot.pause()
+        assert "GpuLost" in screen.text()
+
+
+@dataclass(frozen=True)
+class Pretending(Acting):
+    """Sends nothing, and remembers what it was asked for."""
+
+    sent: list[tuple[int, str]] = field(default_factory=list)
+
+    def end(self, process: ProcessSample, number: signal.Signals) -> ActionResult:
+        if not self.allowed:
+            return super().end(process, number)
+        self.sent.append((process.pid, number.name))
+        return ActionResult(Outcome.SENT, f"Sent {number.name} to {process.pid}.")
+
+
+@pytest.mark.parametrize(
+    ("keys", "sent"),
+    [
+        (["T", "y"], [(4002, "SIGTERM")]),
+        (["f9", "y"], [(4002, "SIGTERM")]),
+        (["K", "y", "y"], [(4002, "SIGKILL")]),
+        (["I", "y"], [(4002, "SIGINT")]),
+        (["T", "K", "y"], [(4002, "SIGKILL")]),
+        (["T", "enter", "x", "escape", "y"], []),
+        (["enter", "T", "y"], [(4002, "SIGTERM")]),
+    ],
+)
+async def test_a_process_is_sent_a_signal_only_after_a_yes(
+    make: Any, screenful: Any, keys: list[str], sent: list[tuple[int, str]]
+) -> None:
+    """Nvitop's letters and nvtop's F9 ask; ``y`` alone answers, once; what was done is told."""
+    acting = Pretending(allowed=True)
+    screen = screenful(acting=acting)
+    async with screen.app.run_test(size=(100, 30)) as pilot:
+        screen.source.feed(make.trouble())
+        await pilot.pause()
+        await pilot.press("tab", "down")
+        for key in keys:
+            await pilot.press(key)
+            await pilot.pause(0.1)
+        assert acting.sent == sent
+        if sent:
+            assert f"Sent {sent[0][1]} to 4002." in screen.text()
+
+
+async def test_ending_is_off_until_allowed(make: Any, screenful: Any) -> None:
+    """It says so, and how to allow it; no key sends anything."""
+    screen = screenful(acting=Pretending())
+    async with screen.app.run_test(size=(100, 30)) as pilot:
+        screen.source.feed(make.trouble())
+        await pilot.pause()
+        await pilot.press("K")
+        assert "Choose a process first" in screen.text()
+        await pilot.press("tab", "K")
+        await until(lambda: "--allow-actions" in screen.text(), pilot)
+        await pilot.press("y")
+        await pilot.pause(0.1)
+        assert "Sent" not in screen.text()
+        await pilot.press("escape")
+        await until(lambda: isinstance(screen.app.screen, MainScreen), pilot)

@@ -22,7 +22,8 @@ from gputui.model import (
 )
 from gputui.tui.frame import Frame, draw
 from gputui.tui.glyphs import ASCII, UNICODE
-from gputui.tui.scene import Scene
+from gputui.tui.roles import Role
+from gputui.tui.scene import Held, Scene
 from gputui.tui.view import Panel, Sort, View
 
 NOW_S = 1_764_505_800.0
@@ -119,8 +120,11 @@ def scenes(draw_: Any) -> Scene:
         cursors={Panel.GPUS: draw_(st.integers(0, 20)), Panel.INCIDENTS: "3"},
         offsets=dict.fromkeys(Panel, draw_(st.integers(0, 40))),
         sort=draw_(st.sampled_from(Sort)),
+        ascending=draw_(st.sampled_from([None, True, False])),
         filter_text=draw_(st.sampled_from(["", "", "a", "中", "[x]"])),
         typing=draw_(st.booleans()),
+        ordering=draw_(st.booleans()),
+        said=draw_(st.one_of(st.just(""), foreign)),
     )
     return Scene(
         snapshot=snapshot,
@@ -298,6 +302,17 @@ def test_processes_are_sorted_by_memory_and_say_so(make: Any) -> None:
     assert "MEMORY▼" in text(frame)
 
 
+def test_processes_are_sorted_either_way_with_the_unknown_last(make: Any) -> None:
+    """Upwards and downwards; what is not known stands at the end of both, and a mark tells."""
+    given_ = [make.process(1, memory_bytes=5), make.process(2, memory_bytes=None), make.process(3)]
+    snapshot = make.snapshot(processes=given_)
+    down = shown(snapshot, view=View(ascending=False))
+    up = shown(snapshot, view=View(ascending=True))
+    assert [key[0] for key in down.order[Panel.PROCESSES]] == [3, 1, 2]
+    assert [key[0] for key in up.order[Panel.PROCESSES]] == [1, 3, 2]
+    assert "MEMORY▼" in text(down) and "MEMORY▲" in text(up)
+
+
 @pytest.mark.parametrize("sort", list(Sort))
 def test_ties_do_not_jump(make: Any, sort: Sort) -> None:
     """Equal processes stand in the order of their PIDs, whatever they are sorted by."""
@@ -320,6 +335,52 @@ def test_the_job_column_needs_a_job(make: Any) -> None:
     assert "JOB" not in text(shown(make.trouble()))
     with_job = make.snapshot(processes=[make.process(1, job="4711")])
     assert "4711" in text(shown(with_job))
+
+
+def test_a_process_of_another_namespace_is_labelled(make: Any) -> None:
+    """In place of a command that cannot be known stands why, and the filter finds it."""
+    foreign = make.process(7, command=None, unreachable="host PID, not visible here")
+    frame = shown(make.snapshot(processes=[foreign, make.process(8)]))
+    (row,) = lines_of(frame, Panel.PROCESSES, (7, 0))
+    assert "(host PID, not visible here)" in row
+    found = shown(make.snapshot(processes=[foreign]), view=View(filter_text="not visible"))
+    assert found.order[Panel.PROCESSES] == ((7, 0),)
+
+
+def test_an_acknowledged_incident_says_so_and_no_longer_calls(make: Any) -> None:
+    """Its line has a word for it, beside its colour; the header counts it calmly."""
+    seen = make.incident(acknowledged=True)
+    frame = shown(make.snapshot(incidents=[seen]))
+    (row,) = lines_of(frame, Panel.INCIDENTS, seen.id)
+    assert "x12 ack" in row
+    assert "1 incident, 1 critical, acknowledged" in frame.lines[0].text
+    assert Role.HEADER_CRITICAL not in {run.role for run in frame.lines[0].runs}
+
+
+def test_what_has_just_passed_is_said(make: Any, changed: Any) -> None:
+    """An incident that eases says since when; the last one that is over stands in the title."""
+    eased = make.incident(eased_s=NOW_S - 12)
+    assert "no longer, for 12s" in text(shown(make.snapshot(incidents=[eased]), 140))
+    over = make.incident(cleared_s=NOW_S - 300)
+    frame = shown(changed(make.snapshot(), recent=(over, over)))
+    assert "none open; GpuLost GPU 5 over for 5m, and 1 more in the last hour" in text(frame)
+
+
+def test_a_state_older_than_the_monitor_says_at_least(make: Any) -> None:
+    """A GPU that was found throttled has been so for at least as long as it was looked at."""
+    states = {0: make.status(0, GpuState.THROTTLED, since_start=True)}
+    (row,) = lines_of(shown(make.snapshot(states=states), 140), Panel.GPUS, 0)
+    assert "THROTTLED 42s+" in row
+
+
+def test_a_held_picture_says_so(make: Any) -> None:
+    """And since when, and that there is something new behind it."""
+    scene = {"held": Held(8.0, 0)}
+    assert "HELD at" in shown(make.snapshot(), **scene).lines[0].text
+    assert "8s ago" in shown(make.snapshot(), **scene).lines[0].text
+    late = shown(make.snapshot(), held=Held(8.0, 2))
+    assert "2 new incidents" in late.lines[0].text
+    assert "+2" in shown(make.snapshot(), 40, 10, held=Held(8.0, 2)).lines[0].text
 
 
 def test_foreign_text_stays_text(make: Any) -> None:

@@ -200,6 +200,18 @@ def test_it_follows_the_terminal_s_size(make: Any, terminal: Any, screen_program
     assert opened.wait() == 0
 
 
+def test_ctrl_l_repairs_the_screen(make: Any, terminal: Any, screen_program: Any) -> None:
+    """What another program has written over it goes."""
+    opened = terminal(screen_program(make.trouble()))
+    opened.wait_for("GpuLost")
+    opened.draw_over(b"\x1b[3;1Hwritten by somebody else")
+    assert "somebody else" in opened.text()
+    opened.send("\x0c")
+    opened.wait_until(lambda: "somebody else" not in opened.text())
+    opened.send("q")
+    assert opened.wait() == 0
+
+
 def test_no_colour_is_respected(make: Any, terminal: Any, screen_program: Any) -> None:
     """With NO_COLOR set no colour reaches the terminal, and severity is told all the same."""
     opened = terminal(screen_program(make.trouble()), env={"NO_COLOR": "1"})

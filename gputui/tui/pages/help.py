@@ -23,7 +23,7 @@ _KEYS = (
         "sort by: n PID, u user, p GPU, g GPU memory, s SM, c CPU, m host memory, t time",
     ),
     ("T K I (F9)", "ask a process to end: SIGTERM, SIGKILL, SIGINT"),
-    ("Space", "hold the picture still; readings go on"),
+    ("Space", "hold the picture still, or let it go on; nothing is lost meanwhile"),
     ("Ctrl-L", "draw the whole screen anew"),
     ("Esc", "back"),
     ("? h (F1)", "this page"),

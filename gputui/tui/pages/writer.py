@@ -58,6 +58,11 @@ class Writer:
         for part in parts:
             self.line(Run(" " * at), Run(part, role))
 
+    def paragraph(self, text: str, role: Role = Role.TEXT) -> None:
+        """A text, wrapped."""
+        for part in wrap(clean(text), self.width - 2):
+            self.line(Run(part, role))
+
     def described(self, name: str, meaning: str) -> None:
         """A name and what it means, which wraps beside it."""
         at = len(name)

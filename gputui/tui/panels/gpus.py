@@ -68,13 +68,19 @@ class GpuRow:
 
     @property
     def state_age(self) -> str:
-        """How old stale readings are, or how long the state has lasted; empty while all is well."""
+        """How old stale readings are, or how long the state has lasted; empty while all is well.
+
+        A plus says that it was in this state already when it was first looked at.
+        """
         status = self.status
         if status.state is GpuState.OK:
             return ""
         if status.state is GpuState.STALE and status.age_s > 0:
             return age(status.age_s)
-        return age(self.now_s - status.since_s) if status.since_s > 0 else ""
+        if status.since_s <= 0:
+            return ""
+        at_least = "+" if status.since_start else ""
+        return f"{age(self.now_s - status.since_s)}{at_least}"
 
 
 def rows(scene: Scene) -> list[GpuRow]:
@@ -300,7 +306,7 @@ _HISTORY_TITLE = "HISTORY"
 
 _COLUMNS: tuple[Column[GpuRow], ...] = (
     Column("GPU", _index, 0, 3, 3, 3, at_right=True),
-    Column("STATE", _state, 1, 11, 15, 15),
+    Column("STATE", _state, 1, 11, 16, 19),
     Column("UTIL", _utilization, 2, 4, 13, 30),
     Column("MEMORY", _memory, 3, 8, 16, 30),
     Column("TEMP", _temperature, 4, 6, 6, 6, at_right=True),

@@ -8,7 +8,7 @@ from gputui.age import age
 from gputui.model import Severity, Snapshot
 from gputui.tui import format as fmt
 from gputui.tui.roles import Role
-from gputui.tui.scene import Scene
+from gputui.tui.scene import Held, Scene
 from gputui.tui.text import Line, Run, clean, make_line, shorten, width_of
 
 _NODE_CELLS = 6
@@ -80,6 +80,8 @@ def _right_choices(scene: Scene) -> list[list[Run]]:
     if scene.snapshot is None:
         waited = f"no answer yet, {age(scene.silent_s)}"
         return [[Run(waited, Role.HEADER_WARNING)]]
+    if scene.held is not None:
+        return _held_choices(scene, scene.held)
     if scene.is_silent:
         silence = age(scene.silent_s)
         return [
@@ -91,6 +93,18 @@ def _right_choices(scene: Scene) -> list[list[Run]]:
     return [[words, clock], [words], [counts]]
 
 
+def _held_choices(scene: Scene, held: Held) -> list[list[Run]]:
+    """That the picture stands still, since when, and whether it hides something."""
+    since = age(held.for_s)
+    new = fmt.plural(held.new_incidents, "new incident")
+    role = Role.HEADER_CRITICAL if held.new_incidents else Role.HEADER_WARNING
+    told = f"HELD at {fmt.clock(scene.now_s)}, {since} ago; Space goes on"
+    short = f"HELD {since}"
+    if held.new_incidents:
+        told, short = f"{told}; {new}", f"{short} +{held.new_incidents}{scene.glyphs.critical}"
+    return [[Run(told, role)], [Run(short, role)]]
+
+
 def _summary(scene: Scene) -> tuple[Run, Run]:
     """How many incidents are open, in words and in glyphs."""
     incidents = scene.open_incidents()
@@ -99,12 +113,15 @@ def _summary(scene: Scene) -> tuple[Run, Run]:
         return run, run
     if not incidents:
         return Run("no incidents", Role.HEADER_OK), Run("ok", Role.HEADER_OK)
-    worst = max(incident.severity for incident in incidents)
+    calling = [incident for incident in incidents if not incident.acknowledged]
+    worst = max((incident.severity for incident in calling), default=Severity.INFO)
     role = (Role.HEADER, Role.HEADER_WARNING, Role.HEADER_CRITICAL)[worst]
     critical = sum(incident.severity is Severity.CRITICAL for incident in incidents)
     words = fmt.plural(len(incidents), "incident")
     if critical:
         words += f", {critical} critical"
+    if not calling:
+        words += ", acknowledged"
     by_severity = Counter(incident.severity for incident in incidents)
     glyphs = " ".join(
         f"{scene.glyphs.severity(severity)}{by_severity[severity]}"

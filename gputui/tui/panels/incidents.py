@@ -92,8 +92,10 @@ def rows(scene: Scene, width: int) -> list[IncidentRow]:
 
 
 def _cause(scene: Scene, incident: Incident) -> str:
-    """The cause in words, and what hangs under the incident."""
+    """The cause in words, whether it is still so, and what hangs under the incident."""
     text = clean(incident.cause_text) or incident.cause
+    if incident.eased_s is not None and incident.cleared_s is None:
+        text += f" (no longer, for {age(scene.now_s - incident.eased_s)})"
     under = len(incident.children)
     return f"{text} (+{under} under it)" if under else text
 
@@ -156,11 +158,22 @@ def heading(scene: Scene, width: int, range_text: str = "") -> Line:
     if scene.snapshot is None:
         runs.append(Run("  not known yet", Role.TITLE))
     elif not scene.open_incidents():
-        runs.append(Run("  none open", Role.TITLE))
+        runs.append(Run(f"  none open{_last(scene)}", Role.TITLE))
     if range_text:
         used = sum(width_of(run.text) for run in runs)
         runs.append(Run(right(range_text, max(width - 1 - used, 0)), Role.TITLE))
     return make_line([*runs, Run(" " * width, Role.TITLE)], width)
+
+
+def _last(scene: Scene) -> str:
+    """What was the matter until a while ago, if anything was."""
+    recent = scene.snapshot.recent if scene.snapshot else ()
+    if not recent:
+        return ""
+    newest = recent[0]
+    ago = age(scene.now_s - (newest.cleared_s or scene.now_s))
+    more = f", and {len(recent) - 1} more in the last hour" if len(recent) > 1 else ""
+    return f"; {newest.kind} {subject(newest)} over for {ago}{more}"
 
 
 def draw(

@@ -6,16 +6,21 @@ from functools import lru_cache
 
 from gputui.tui.roles import Role
 from gputui.tui.scene import Scene
-from gputui.tui.text import Line, Run, clean, make_line, right, width_of
+from gputui.tui.text import Line, Run, clean, make_line, right, shorten, width_of
+from gputui.tui.view import SORT_LETTERS
 
 Keys = tuple[tuple[str, str, int], ...]
 """Key, what it does, and its rank: the lowest stay longest when room is short."""
 
 MAIN_KEYS: Keys = (
     ("Enter", "open", 2),
+    ("a", "ack", 6),
+    ("g", "graphs", 7),
+    ("n", "node", 9),
     ("Tab", "next list", 3),
     ("/", "filter", 4),
     ("s", "sort", 5),
+    ("T", "end process", 8),
     ("?", "help", 1),
     ("q", "quit", 0),
 )
@@ -23,6 +28,28 @@ MAIN_KEYS: Keys = (
 
 PAGE_KEYS: Keys = (("Esc", "back", 0), ("j k", "scroll", 2), ("q", "quit", 1))
 """Those of a page that is read."""
+
+INCIDENT_KEYS: Keys = (PAGE_KEYS[0], ("a", "acknowledge", 3), *PAGE_KEYS[1:])
+"""Those of an incident's page."""
+
+PROCESS_KEYS: Keys = (PAGE_KEYS[0], ("T", "end it", 3), *PAGE_KEYS[1:])
+"""Those of a process's page."""
+
+_ORDER_KEYS: Keys = tuple(
+    (letter, order.word, rank) for rank, (letter, order) in enumerate(SORT_LETTERS.items())
+)
+
+
+def main_line(scene: Scene, width: int) -> Line:
+    """The last line of the main screen: the filter that is typed, an answer, or what keys do."""
+    if scene.view.typing:
+        return filter_line(scene, width)
+    if scene.view.ordering:
+        return key_line(_ORDER_KEYS, width)
+    if scene.view.said:
+        said = shorten(clean(scene.view.said), width - 2, scene.glyphs.ellipsis)
+        return make_line([Run(f" {said}" + " " * width, Role.HEADER_STRONG)], width)
+    return key_line(MAIN_KEYS, width)
 
 
 @lru_cache(maxsize=16)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 from gputui.model import ProcessSample
 from gputui.tui import format as fmt
@@ -15,17 +16,27 @@ from gputui.tui.scene import Scene
 from gputui.tui.text import Line, Run, clean, left, make_line, right, width_of
 from gputui.tui.view import Sort
 
-_LAST = float("-inf")
-
 
 def rows(scene: Scene) -> list[ProcessSample]:
-    """The processes that pass the filter, in the chosen order; ties by PID and GPU."""
+    """The processes that pass the filter, in the chosen order; ties by PID and GPU.
+
+    Those of which it is not known come last, whichever way the others stand.
+    """
     if scene.snapshot is None:
         return []
+    view = scene.view
     processes = scene.snapshot.sample.processes
-    wanted = scene.view.filter_text.casefold()
+    wanted = view.filter_text.casefold()
     passing = [p for p in processes if wanted in _searchable(p)] if wanted else list(processes)
-    return sorted(passing, key=_ORDERS[scene.view.sort])
+    passing.sort(key=_identity)
+    read = _READ[view.sort]
+    known = [process for process in passing if read(process) is not None]
+    known.sort(key=read, reverse=not view.is_ascending)
+    return known + [process for process in passing if read(process) is None]
+
+
+def _identity(process: ProcessSample) -> tuple[int, int]:
+    return process.pid, process.gpu
 
 
 def _searchable(process: ProcessSample) -> str:
@@ -35,32 +46,20 @@ def _searchable(process: ProcessSample) -> str:
         process.user or "",
         f"gpu {process.gpu}",
         process.job or "",
-        process.command or "",
+        process.command or process.unreachable or "",
     )
     return " ".join(parts).casefold()
 
 
-def _down(read: Callable[[ProcessSample], float | None]) -> Callable[[ProcessSample], _Order]:
-    """Largest first, missing last."""
-
-    def order(process: ProcessSample) -> _Order:
-        value = read(process)
-        return (-(_LAST if value is None else value), "", process.pid, process.gpu)
-
-    return order
-
-
-_Order = tuple[float, str, int, int]
-
-_ORDERS: dict[Sort, Callable[[ProcessSample], _Order]] = {
-    Sort.MEMORY: _down(lambda p: p.memory_bytes),
-    Sort.SM: _down(lambda p: p.sm_percent),
-    Sort.CPU: _down(lambda p: p.cpu_percent),
-    Sort.HOST_MEMORY: _down(lambda p: p.host_memory_bytes),
-    Sort.TIME: _down(lambda p: p.running_s),
-    Sort.GPU: lambda p: (p.gpu, "", p.pid, p.gpu),
-    Sort.USER: lambda p: (0.0, p.user or "\U0010ffff", p.pid, p.gpu),
-    Sort.PID: lambda p: (p.pid, "", p.pid, p.gpu),
+_READ: dict[Sort, Callable[[ProcessSample], Any]] = {
+    Sort.MEMORY: lambda p: p.memory_bytes,
+    Sort.SM: lambda p: p.sm_percent,
+    Sort.CPU: lambda p: p.cpu_percent,
+    Sort.HOST_MEMORY: lambda p: p.host_memory_bytes,
+    Sort.TIME: lambda p: p.running_s,
+    Sort.GPU: lambda p: p.gpu,
+    Sort.USER: lambda p: p.user,
+    Sort.PID: lambda p: p.pid,
 }
 
 
@@ -113,10 +112,11 @@ def _placed_columns(width: int, has_job: bool) -> tuple[Placed[_Row], ...]:
 
 
 @lru_cache(maxsize=16)
-def column_heading(table: Table, sort: Sort) -> Line:
+def column_heading(table: Table, sort: Sort, is_ascending: bool) -> Line:
     """The columns' titles, with a mark at the one sorted by."""
     width, glyphs = table.width, table.glyphs
-    runs = titles(table.placed, glyphs.ellipsis, sort.value, glyphs.sorted)
+    mark = glyphs.ascending if is_ascending else glyphs.descending
+    runs = titles(table.placed, glyphs.ellipsis, sort.value, mark)
     return make_line([Run(" ", Role.TITLE), *runs, Run(" " * width, Role.TITLE)], width)
 
 
@@ -156,6 +156,14 @@ def _at_left(read: Callable[[ProcessSample], str | None]) -> _Cell:
     return cell
 
 
+def _command(row: _Row, width: int) -> tuple[Run, ...]:
+    """What it runs; of one that cannot be told from here, why not."""
+    process, glyphs = row
+    if process.command is None and process.unreachable is not None:
+        return (Run(left(f"({process.unreachable})", width, glyphs.ellipsis), Role.DIM),)
+    return _at_left(lambda p: p.command)(row, width)
+
+
 def _size(count: int | None) -> str | None:
     return None if count is None else fmt.size(count)
 
@@ -182,5 +190,5 @@ _COLUMNS: tuple[Column[_Row], ...] = (
         5,
         at_right=True,
     ),
-    Column("COMMAND", _at_left(lambda p: p.command), 3, 12, 20, 400),
+    Column("COMMAND", _command, 3, 12, 20, 400),
 )

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import ClassVar
 
 from textual import events
 from textual.binding import Binding, BindingType
 
+from gputui.tui.acting import Acting
 from gputui.tui.frame import Frame, draw
 from gputui.tui.glyphs import Glyphs
 from gputui.tui.pages import page_of
+from gputui.tui.pages.node import node_page
+from gputui.tui.pages.writer import PageSource
+from gputui.tui.panels.keys import INCIDENT_KEYS, PAGE_KEYS, PROCESS_KEYS, Keys
+from gputui.tui.screens.ending import SIGNAL_KEYS, EndingScreen
 from gputui.tui.screens.lines import LineScreen
 from gputui.tui.screens.page import PageScreen
+from gputui.tui.source import SnapshotSource
 from gputui.tui.text import Line, clean
 from gputui.tui.themes import Theme
-from gputui.tui.view import Key, Panel, View
+from gputui.tui.view import SORT_LETTERS, Key, Panel, Sort, View
 from gputui.tui.watch import Watch
 
 _LONGEST_FILTER = 80
@@ -35,13 +42,24 @@ class MainScreen(LineScreen):
         Binding("tab", "switch(1)", show=False),
         Binding("shift+tab", "switch(-1)", show=False),
         Binding("enter", "open", show=False),
-        Binding("s,f6", "sort", show=False),
+        Binding("a", "acknowledge", show=False),
+        Binding("g", "graphs", show=False),
+        Binding("n", "node", show=False),
+        Binding("s,f6,full_stop", "sort(1)", show=False),
+        Binding("comma", "sort(-1)", show=False),
+        Binding("plus", "direct(True)", show=False),
+        Binding("minus", "direct(False)", show=False),
+        *(Binding(key, f"end('{key}')", show=False) for key in SIGNAL_KEYS),
         Binding("escape", "clear_filter", show=False),
     ]
 
-    def __init__(self, heard: Watch, theme: Theme, glyphs: Glyphs) -> None:
+    def __init__(
+        self, heard: Watch, theme: Theme, glyphs: Glyphs, source: SnapshotSource, acting: Acting
+    ) -> None:
         super().__init__(heard, theme, glyphs)
         self.view = View()
+        self._source = source
+        self._acting = acting
         self._frame: Frame | None = None
 
     @property
@@ -87,19 +105,92 @@ class MainScreen(LineScreen):
         self.view = replace(self.view, panel=panel, cursors={**self.view.cursors, panel: key})
         self.redraw()
 
+    # ------------------------------------------------------------------ opening
+
     def action_open(self) -> None:
         """Open the page of the chosen row."""
         panel = self.frame.panel
         key = self.frame.cursors.get(panel)
-        if key is not None:
-            page = PageScreen(page_of(panel, key), self.heard, self.look, self.glyphs)
-            self.app.push_screen(page)
+        if key is None:
+            return
+        keys, acts = PAGE_KEYS, dict[str, Callable[[], None]]()
+        if panel is Panel.INCIDENTS:
+            keys, acts = INCIDENT_KEYS, {"a": self.action_acknowledge}
+        elif panel is Panel.PROCESSES:
+            keys = PROCESS_KEYS
+            acts = {letter: partial(self.action_end, letter) for letter in SIGNAL_KEYS}
+        self._push(page_of(panel, key), keys, acts)
+
+    def action_graphs(self) -> None:
+        """Open the page of the GPU that the chosen row is about."""
+        panel = self.frame.panel
+        key = self.frame.cursors.get(panel)
+        gpu = key if panel is Panel.GPUS else None
+        if panel is Panel.INCIDENTS:
+            incidents = self.scene().open_incidents()
+            gpu = next((one.gpu for one in incidents if one.id == key), None)
+        elif isinstance(key, tuple):
+            gpu = key[1]
+        if isinstance(gpu, int):
+            self._push(page_of(Panel.GPUS, gpu))
+        else:
+            self._say("This is about no single GPU: choose one (Tab goes to the next list).")
+
+    def action_node(self) -> None:
+        """Open the page of the node."""
+        self._push(node_page)
+
+    def _push(
+        self,
+        source: PageSource,
+        keys: Keys = PAGE_KEYS,
+        acts: Mapping[str, Callable[[], None]] | None = None,
+    ) -> None:
+        page = PageScreen(source, self.heard, self.look, self.glyphs, keys=keys, acts=acts)
+        self.app.push_screen(page)
+
+    # ------------------------------------------------------------------- acting
+
+    def action_acknowledge(self) -> None:
+        """Somebody has seen the chosen incident."""
+        key = self.frame.cursors.get(Panel.INCIDENTS)
+        if self.frame.panel is not Panel.INCIDENTS or not isinstance(key, str):
+            self._say("Choose an incident first: Tab goes to the next list.")
+        elif not self._source.acknowledge(key):
+            self._say("That incident is over.")
+
+    def action_end(self, letter: str) -> None:
+        """Ask whether the chosen process is to be sent a signal."""
+        key = self.frame.cursors.get(Panel.PROCESSES)
+        snapshot = self.scene().snapshot
+        known = snapshot.sample.processes if snapshot else ()
+        process = next((one for one in known if (one.pid, one.gpu) == key), None)
+        if self.frame.panel is not Panel.PROCESSES or process is None:
+            self._say("Choose a process first: Tab goes to the next list.")
+            return
+        number = SIGNAL_KEYS[letter]
+        self.app.push_screen(
+            EndingScreen(process, number, self._acting, self.heard, self.look, self.glyphs)
+        )
+
+    def _say(self, text: str) -> None:
+        """Answer a key on the last line, until the next key."""
+        self.view = replace(self.view, said=text)
+        self.redraw()
 
     # ------------------------------------------------------- sorting and filtering
 
-    def action_sort(self) -> None:
-        """Sort the processes by the next column."""
-        self.view = replace(self.view, sort=self.view.sort.following)
+    def action_sort(self, step: int) -> None:
+        """Sort the processes by the next column, or by the one before."""
+        self._sort(self.view.sort.stepped(step))
+
+    def _sort(self, sort: Sort) -> None:
+        self.view = replace(self.view, sort=sort, ascending=None, ordering=False)
+        self.redraw()
+
+    def action_direct(self, ascending: bool) -> None:
+        """The smallest first, or the largest."""
+        self.view = replace(self.view, ascending=ascending)
         self.redraw()
 
     def action_filter(self) -> None:
@@ -121,12 +212,23 @@ class MainScreen(LineScreen):
         """While the filter is typed, keys are text.
 
         Its own key is taken here too, not by a binding: a binding acts only after the keys behind
-        it have passed the screen, and ``/train`` may arrive at once.
+        it have passed the screen, and ``/train`` may arrive at once. The same holds for ``o`` and
+        the letter behind it.
         """
+        if self.view.said:
+            self._say("")
+        if self.view.ordering:
+            event.stop()
+            self._sort(SORT_LETTERS.get(event.key, self.view.sort))
+            return
         if not self.view.typing:
             if event.key in ("slash", "f4"):
                 event.stop()
                 self.action_filter()
+            elif event.key == "o":
+                event.stop()
+                self.view = replace(self.view, ordering=True)
+                self.redraw()
             return
         event.stop()
         text = self.view.filter_text

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar
 
+from textual import events
 from textual.binding import Binding, BindingType
 
 from gputui.tui.glyphs import Glyphs
 from gputui.tui.pages.writer import PageSource
 from gputui.tui.panels.header import header
-from gputui.tui.panels.keys import PAGE_KEYS, key_line
+from gputui.tui.panels.keys import PAGE_KEYS, Keys, key_line
 from gputui.tui.screens.lines import LineScreen
 from gputui.tui.text import Line, make_line
 from gputui.tui.themes import Theme
@@ -18,7 +19,10 @@ from gputui.tui.watch import Watch
 
 
 class PageScreen(LineScreen):
-    """One page over the main screen."""
+    """One page over the main screen.
+
+    ``acts`` are further keys, and what they do; ``keys`` are the last line.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,left,backspace", "back", show=False),
@@ -30,9 +34,20 @@ class PageScreen(LineScreen):
         Binding("end", "scroll_lines(100000)", show=False),
     ]
 
-    def __init__(self, source: PageSource, heard: Watch, theme: Theme, glyphs: Glyphs) -> None:
+    def __init__(
+        self,
+        source: PageSource,
+        heard: Watch,
+        theme: Theme,
+        glyphs: Glyphs,
+        *,
+        keys: Keys = PAGE_KEYS,
+        acts: Mapping[str, Callable[[], None]] | None = None,
+    ) -> None:
         super().__init__(heard, theme, glyphs)
         self._source = source
+        self._keys = keys
+        self._acts = acts or {}
         self._first = 0
         self._body_height = 1
 
@@ -50,9 +65,16 @@ class PageScreen(LineScreen):
             header(scene, width),
             *body,
             *[empty] * (self._body_height - len(body)),
-            key_line(PAGE_KEYS, width, where),
+            key_line(self._keys, width, where),
         ]
         return lines[:height]
+
+    def on_key(self, event: events.Key) -> None:
+        """The page's own keys."""
+        act = self._acts.get(event.key)
+        if act is not None:
+            event.stop()
+            act()
 
     def action_back(self) -> None:
         """Close the page."""
