@@ -14,6 +14,7 @@ from gputui.incidents.history import DEFAULTS
 from gputui.incidents.inventory import Expected
 from gputui.incidents.past_runs import PastRuns
 from gputui.incidents.roster import Roster, has_readings
+from gputui.incidents.rule import Subject
 from gputui.incidents.rules import all_rules
 from gputui.incidents.states import DOES_NOT_RETURN, state_of
 from gputui.incidents.thresholds import Thresholds
@@ -61,6 +62,7 @@ class Assessor:
         self._past_runs = PastRuns()
         self._shown = frozenset(gpus)
         self._node: NodeSample | None = None
+        self._raw: NodeSample | None = None
         self._met = False
         self._pairs = Pairs()
         self._early = EarlyEvents()
@@ -88,7 +90,7 @@ class Assessor:
             for one in early:
                 self._hear(one.event, live=one.live)
         self._engine.sample(node)
-        self._node, self._met = node, True
+        self._node, self._raw, self._met = node, sample, True
         return self._snapshot(node, node.time_s)
 
     def log(self, event: KernelEvent) -> Snapshot | None:
@@ -148,7 +150,8 @@ class Assessor:
         return self._past_runs.state(self._roster.seen, self._engine.saved)
 
     def _hear(self, event: KernelEvent, *, live: bool) -> None:
-        self._roster.learn(event)
+        if self._roster.learn(event) and self._met and self._raw is not None:
+            self._name_anew(self._raw)
         if self._past_runs.knows(event, live=live):
             self._engine.past.add_event(event)
             return
@@ -157,6 +160,22 @@ class Assessor:
             self._engine.log(event)
         elif event.told_by == KERNEL:
             self._engine.log_again(event, told)
+
+    def _name_anew(self, sample: NodeSample) -> None:
+        """The log named somebody: what is known of a GPU without a name is known of that one."""
+        node = self._roster.identified(sample)
+        if self._node is None or node.gpus == self._node.gpus:
+            return
+        before = {gpu.index: Subject.of_gpu(gpu).name for gpu in self._node.gpus}
+        names: dict[str, Subject] = {}
+        for gpu in node.gpus:
+            subject = Subject.of_gpu(gpu)
+            for name in (before.get(gpu.index), f"gpu:{gpu.bus_id}"):
+                if name is not None and name != subject.name:
+                    names[name] = subject
+        self._engine.rename(names)
+        self._engine.meet(node)
+        self._node = replace(self._node, gpus=node.gpus)
 
     # --- the snapshot ---------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ enough. Noticed again soon after, it is the same incident reopened; later, a new
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from gputui.incidents import evidence
@@ -22,7 +22,7 @@ from gputui.incidents.case import (
     saved,
 )
 from gputui.incidents.history import DEFAULTS, History
-from gputui.incidents.rule import Finding, Over, Rule, Span
+from gputui.incidents.rule import Finding, Over, Rule, Span, Subject
 from gputui.incidents.thresholds import Thresholds
 from gputui.logs.kernel import KernelEvent
 from gputui.model import Incident, NodeSample
@@ -132,6 +132,21 @@ class Engine:
                 self._put(case, replace(case.incident, acknowledged=True))
                 return True
         return False
+
+    def rename(self, subjects: Mapping[str, Subject]) -> None:
+        """Go on with the GPUs under their proper names: it has turned out who they are."""
+        for key, case in list(self._cases.items()):
+            kind, name, which = key
+            subject = subjects.get(name)
+            if subject is None or (kind, subject.name, which) in self._cases:
+                continue
+            del self._cases[key]
+            self._cases[kind, subject.name, which] = case
+            case.finding = replace(case.finding, subject=subject)
+            if case.incident is not None:
+                named = replace(case.incident, subject=subject.name, gpu=subject.gpu)
+                self._put(case, named)
+        self._linked = False
 
     def recall(self, saved: Iterable[SavedIncident]) -> None:
         """Have incidents open again that were open when this node was last watched.

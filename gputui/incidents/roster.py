@@ -99,25 +99,25 @@ class Roster:
         """What was last read of a GPU."""
         return self._last.get(_name(gpu))
 
-    def learn(self, event: KernelEvent) -> None:
+    def learn(self, event: KernelEvent) -> bool:
         """Take from the kernel log what a lost GPU cannot say: its address and its UUID.
 
         An address that nobody has is that of the only GPU without one, or of the one that stands
-        where the order of addresses wants it.
+        where the order of addresses wants it. Returns whether it may name somebody.
         """
-        if event.bus_id is None:
-            return
-        if event.kind == "gpu_uuid":
+        if event.bus_id is None or event.kind not in ("xid", "gpu_lost", "gpu_uuid"):
+            return False
+        news = event.kind == "gpu_uuid" and event.detail != self._uuid_told.get(event.bus_id)
+        if news:
             self._uuid_told[event.bus_id] = event.detail
-        if event.kind not in ("xid", "gpu_lost", "gpu_uuid"):
-            return
         if event.bus_id in self._addresses_told or len(self._addresses_told) >= _MOST_GPUS:
-            return
+            return news
         self._addresses_told.add(event.bus_id)
         gpus = tuple(self._at_index.values())
         if any(gpu.bus_id is None for gpu in gpus):
             on_bus = {address for address, gpu in self._bus.items() if not gpu.hidden}
             self._bus_told |= placed(gpus, self._addresses_told, on_bus)
+        return True
 
     def _named(self, gpu: GpuSample) -> GpuSample:
         before = self._at_index.get(gpu.index)

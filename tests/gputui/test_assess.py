@@ -123,6 +123,24 @@ def test_gpus_lost_before_the_start_have_their_xids_under_them(assessor, make, l
     assert {one.subject for one in incidents} == {f"gpu:GPU-{index:08x}" for index in lost}
 
 
+@pytest.mark.parametrize("lost", [(5,), tuple(range(8))])
+def test_a_log_that_comes_late_still_names_the_lost_gpus(assessor, make, lost):
+    """The journal may be slower than the first reading; nothing is told twice because of it."""
+    nameless = [GpuSample(index, return_code=999) for index in lost]
+    for second in (100.0, 101.0):
+        assessor.sample(make.node(second, *nameless))
+    for index in lost:
+        assessor.hear(make.xid(30.0 + index, index, 79), live=False)
+        uuid = f"GPU-{index:08x}"
+        named = KernelEvent("gpu_uuid", 30.0 + index, "", bus_id=make.BUSES[index], detail=uuid)
+        assessor.hear(named, live=False)
+    for snapshot in (assessor.refreshed(), assessor.sample(make.node(102.0, *nameless))):
+        incidents = snapshot.incidents
+        assert [one.kind for one in incidents if one.parent is None] == ["GpuLost"] * len(lost)
+        assert {one.subject for one in incidents} == {f"gpu:GPU-{index:08x}" for index in lost}
+        assert len(incidents) == 2 * len(lost)
+
+
 def test_an_address_that_may_be_one_of_two_gpus_is_given_to_neither(assessor, make):
     """Two neighbours are lost and the log names one address: it is not guessed whose it is."""
     assessor.log(make.xid(30.0, 4, 79))
