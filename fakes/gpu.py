@@ -54,19 +54,55 @@ class Use:
     load: float
 
 
+class Place(Enum):
+    """Where a memory error was: in the frame buffer, or in a memory of the chip itself."""
+
+    DRAM = "dram"
+    SRAM = "sram"
+
+
 @dataclass(slots=True)
 class MemoryErrors:
-    """ECC errors in device memory: since the driver was loaded, and over the GPU's life."""
+    """ECC errors: since the driver was loaded, and over the GPU's life.
+
+    In the frame buffer, unless the name says ``sram``: that is the L2 cache, the only memory of the
+    chip that fails here.
+    """
 
     volatile_corrected: int = 0
     volatile_uncorrected: int = 0
     aggregate_corrected: int = 0
     aggregate_uncorrected: int = 0
+    volatile_sram_uncorrected: int = 0
+    aggregate_sram_uncorrected: int = 0
+
+    @property
+    def all_volatile_uncorrected(self) -> int:
+        """Those that could not be corrected, wherever, since the driver was loaded."""
+        return self.volatile_uncorrected + self.volatile_sram_uncorrected
+
+    @property
+    def all_aggregate_uncorrected(self) -> int:
+        """Those that could not be corrected, wherever, over the GPU's life."""
+        return self.aggregate_uncorrected + self.aggregate_sram_uncorrected
+
+    def count_uncorrected(self, place: Place) -> None:
+        """Count one more error that could not be corrected."""
+        if place is Place.DRAM:
+            self.volatile_uncorrected += 1
+            self.aggregate_uncorrected += 1
+        else:
+            self.volatile_sram_uncorrected += 1
+            self.aggregate_sram_uncorrected += 1
 
 
 @dataclass(slots=True)
 class RemappedRows:
-    """Rows of HBM replaced by spare ones, by the kind of error that led to it."""
+    """Rows of HBM replaced by spare ones, by the kind of error that led to it.
+
+    A row counts as soon as it is marked; ``pending`` says that it takes a reset to be replaced,
+    ``failed`` that there was no spare row for one.
+    """
 
     correctable: int = 0
     uncorrectable: int = 0
@@ -192,11 +228,9 @@ class Gpu:
 
     def power_mw(self, at_us: int) -> int:
         """Power over the whole board, with the sensor's noise; within the limit when capped."""
-        regime = self._plan.at(at_us)
-        reading = regime.power_mw + noise(
-            self._seed ^ 2, at_us, _SAMPLE_US, regime.power_mw // 80 + 1
-        )
-        return min(reading, self.power_limit_mw)
+        mean = self._plan.at(at_us).power_mw
+        reading = mean + noise(self._seed ^ 2, at_us, _SAMPLE_US, mean // 80 + 1)
+        return reading if reading < self.power_limit_mw else self.power_limit_mw
 
     def instant_power_mw(self, at_us: int) -> int:
         """Power at this instant, not averaged: noisier, and free to pass the limit."""
@@ -226,9 +260,14 @@ class Gpu:
         reading = round(load * 100) + noise(self._seed ^ 3, at_us, _SAMPLE_US, 3)
         return max(0, min(100, reading))
 
+    def utilization_rates(self, at_us: int) -> tuple[int, int]:
+        """Percent of the last second in which a kernel ran, and in which memory was accessed."""
+        percent = self.utilization_percent(at_us)
+        return percent, percent * 6 // 10
+
     def memory_utilization_percent(self, at_us: int) -> int:
         """Share of the last second in which memory was read or written."""
-        return self.utilization_percent(at_us) * 6 // 10
+        return self.utilization_rates(at_us)[1]
 
     def process_utilization_percent(self, pid: int, at_us: int) -> int:
         """The part of the utilization that one process accounts for."""
@@ -276,7 +315,9 @@ class Gpu:
 
     def memory_used_bytes(self, at_us: int) -> int:
         """Memory held by processes, without the driver's reserve."""
-        held = sum(use.memory.bytes_at(at_us) for use in self.uses.values())
+        held = 0
+        for use in self.uses.values():
+            held += use.memory.bytes_at(at_us)
         return min(held, self.capacity_bytes)
 
     # --- within ---------------------------------------------------------------------------------

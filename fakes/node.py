@@ -1,4 +1,4 @@
-"""A node: its GPUs, its processes, its kernel log and its driver."""
+"""A node: its GPUs, its processes, its kernel log, its driver and what that announces."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ import shlex
 from dataclasses import dataclass
 
 from fakes.clock import Epoch
+from fakes.driver_events import DriverEvents
 from fakes.gpu import Gpu
 from fakes.kernel_log import KernelLog
+from fakes.noise import seed_of
 from fakes.process import JobSpec, Process, ProcessHost, ProcessSpec, ProcessTable
 from fakes.profile import Profile
 
@@ -42,6 +44,7 @@ class Node:
         self.driver = driver or Driver()
         self.epoch = epoch or Epoch()
         self.kernel_log = KernelLog()
+        self.driver_events = DriverEvents(seed_of(seed, name, "driver events"))
         self.gpus = tuple(Gpu(profile, name, index, seed) for index in range(gpus))
         self.processes: dict[int, Process] = {}
         self._host: ProcessHost = host or ProcessTable()

@@ -11,18 +11,20 @@ inputs and put the outputs where the caller wants them, by the rules in ``functi
         return uint32(gpu.power_mw(at_us))
 
 A function of a GPU takes ``(gpu, at_us, *inputs)``, or ``(gpu, node, at_us, *inputs)`` if it asks
-for the node; one of the system takes ``(node, at_us, *inputs)``. The module of an answer lies in
-``fakes/nvml/answers/``, where it is found by itself. What every GPU function shares (lost, reset
-required) stands once, in :func:`answer`.
+for the node; one of the system takes ``(node, at_us, *inputs)``; one that asks for the client gets
+its number before the inputs. What takes its time returns an :class:`Answer` that says so.
+
+The module of an answer lies in ``fakes/nvml/answers/``, where it is found by itself. What every GPU
+function shares (lost, reset required) stands once, in :func:`answer`.
 """
 
 from __future__ import annotations
 
 import pkgutil
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum, auto
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from typing import NamedTuple, TypeVar
 
@@ -35,18 +37,25 @@ Input = int | bytes | tuple[int, ...]
 Value = bytes | tuple[bytes, ...]
 """One output parameter's bytes, or several's in order; a list's are all its records, joined."""
 
+Bound = Callable[[Node, int], "Value | Answer"]
+"""Answers one call, on a node, at a moment."""
+
 
 @dataclass(frozen=True, slots=True)
 class Call:
     """One call, as either carrier hands it over.
 
     ``device`` is the number of the device's handle, or None for a function of the system.
-    ``inputs`` are the input parameters in order (see :class:`fakes.nvml.function.Kind`).
+    ``inputs`` are the input parameters in order (see :class:`fakes.nvml.function.Kind`). ``client``
+    is the carrier's number for the process that calls, the same for all its threads.
     """
 
     function: str
     device: int | None = None
     inputs: tuple[Input, ...] = ()
+    client: int = 0
+    bound: Bound | None = field(default=None, init=False, compare=False, repr=False)
+    """What answers it, once it has been asked."""
 
 
 FOREVER_US = 1 << 62
@@ -81,23 +90,29 @@ class Reach(Enum):
 class Entry:
     """An answer function, and how it wants to be called."""
 
-    function: Callable[..., Value]
+    function: Callable[..., Value | Answer]
     reach: Reach
     with_node: bool
+    with_client: bool
     changes: bool
 
 
-_Function = TypeVar("_Function", bound=Callable[..., Value])
+_Function = TypeVar("_Function", bound=Callable[..., Value | Answer])
 
 _entries: dict[str, Entry] = {}
 
 
 def answers(
-    *names: str, node: bool = False, changes: bool = False, reach: Reach = Reach.GPU
+    *names: str,
+    node: bool = False,
+    client: bool = False,
+    changes: bool = False,
+    reach: Reach = Reach.GPU,
 ) -> Callable[[_Function], _Function]:
     """Register the answer to the NVML functions ``names``.
 
-    ``node`` hands a GPU's function its node as well; ``changes`` says that it acts on the world.
+    ``node`` hands a GPU's function its node as well, ``client`` any function its caller's number;
+    ``changes`` says that it acts on the world.
     """
 
     def register(function: _Function) -> _Function:
@@ -107,7 +122,7 @@ def answers(
                     f"{name} is answered twice: in {known.function.__module__} "
                     f"and in {function.__module__}"
                 )
-            _entries[name] = Entry(function, reach, node, changes)
+            _entries[name] = Entry(function, reach, node, client, changes)
         return function
 
     return register
@@ -124,26 +139,57 @@ def entries() -> Mapping[str, Entry]:
 
 def answer(node: Node, call: Call, at_us: int) -> Answer:
     """What NVML on ``node`` answers to ``call`` at ``at_us``."""
-    entry = entries().get(call.function)
-    device = call.device
     try:
-        if device is None:
-            if entry is None:
-                return _NOT_SUPPORTED
-            value = entry.function(node, at_us, *call.inputs)
-        else:
-            gpu = gpu_at(node, device)
-            if gpu.lost is not None or gpu.reset_required:
-                _check(gpu, entry)
-            if entry is None:
-                return _NOT_SUPPORTED
-            if entry.with_node:
-                value = entry.function(gpu, node, at_us, *call.inputs)
-            else:
-                value = entry.function(gpu, at_us, *call.inputs)
+        value = (call.bound or _bind(call))(node, at_us)
     except NvmlError as error:
         return Answer(int(error.code))
-    return Answer(_SUCCESS, value if isinstance(value, tuple) else (value,))
+    if isinstance(value, bytes):
+        return _made((_SUCCESS, (value,), 0))
+    return value if isinstance(value, Answer) else Answer(_SUCCESS, value)
+
+
+def _bind(call: Call) -> Bound:
+    """Resolve a call to what answers it. Most calls are asked over and over."""
+    entry = entries().get(call.function)
+    bound = _bind_to_system(call, entry) if call.device is None else _bind_to_gpu(call, entry)
+    object.__setattr__(call, "bound", bound)
+    return bound
+
+
+def _bind_to_system(call: Call, entry: Entry | None) -> Bound:
+    if entry is None:
+        return lambda node, at_us: _NOT_SUPPORTED
+    function, inputs = entry.function, _inputs(call, entry)
+    return lambda node, at_us: function(node, at_us, *inputs)
+
+
+def _bind_to_gpu(call: Call, entry: Entry | None) -> Bound:
+    device = call.device or 0
+    function: Callable[..., Value | Answer] = entry.function if entry else _lacking
+    inputs = _inputs(call, entry) if entry else ()
+    with_node = entry is not None and entry.with_node
+
+    def bound(node: Node, at_us: int) -> Value | Answer:
+        try:
+            gpu = node.gpus[device]
+        except IndexError:
+            raise NvmlError(Code.INVALID_ARGUMENT) from None
+        if gpu.lost is not None or gpu.reset_required:
+            _check(gpu, entry)
+        if with_node:
+            return function(gpu, node, at_us, *inputs)
+        return function(gpu, at_us, *inputs) if inputs else function(gpu, at_us)
+
+    return bound
+
+
+def _inputs(call: Call, entry: Entry) -> tuple[Input, ...]:
+    return (call.client, *call.inputs) if entry.with_client else call.inputs
+
+
+def _lacking(gpu: Gpu, at_us: int) -> Answer:
+    """What nobody answers is what this GPU lacks."""
+    return _NOT_SUPPORTED
 
 
 def gpu_at(node: Node, device: int) -> Gpu:
@@ -154,6 +200,8 @@ def gpu_at(node: Node, device: int) -> Gpu:
 
 
 _SUCCESS = int(Code.SUCCESS)
+_made: Callable[[tuple[int, tuple[bytes, ...], int]], Answer] = partial(tuple.__new__, Answer)
+"""Makes an answer of its three parts, in half the time that its own constructor takes."""
 _NOT_SUPPORTED = Answer(int(Code.NOT_SUPPORTED))
 
 

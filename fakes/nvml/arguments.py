@@ -42,6 +42,9 @@ _AnyMemory = c_char * (1 << 30)
 _WORD = Struct("<I")
 _HANDLE = Struct("<Q")
 
+read_handle = _HANDLE.unpack_from
+"""The one number, in a tuple, of a handle that is a pointer of ctypes: the quickest way to it."""
+
 
 def target(pointer: Any) -> Any:
     """What a pointer argument points to, as a buffer; None if it is NULL."""
@@ -79,10 +82,20 @@ def _bytes(size: int) -> Struct:
     return Struct(f"{size}s")
 
 
-def number(value: Any, bits: int = 32) -> int:
-    """An integer argument, as the unsigned one of ``bits`` bits that C sees."""
-    whole = value if isinstance(value, int) else (value.value if value is not None else 0)
-    return int(whole) & ((1 << bits) - 1)
+def number(value: Any) -> int:
+    """An integer argument, as the unsigned one of 32 bits that C sees."""
+    return _whole(value) & 0xFFFFFFFF
+
+
+def long_number(value: Any) -> int:
+    """An integer argument, as the unsigned one of 64 bits that C sees."""
+    return _whole(value) & 0xFFFFFFFFFFFFFFFF
+
+
+def _whole(value: Any) -> int:
+    if isinstance(value, int):
+        return value
+    return 0 if value is None else int(value.value)
 
 
 _handles = (c_uint64 * DEVICE_LIMIT)()
@@ -108,7 +121,7 @@ DEVICES = {handle_of(device): device for device in range(DEVICE_LIMIT)}
 def device_of(handle: Any) -> int:
     """The device's number of a handle."""
     try:
-        return DEVICES[int.from_bytes(handle, "little")]
+        return DEVICES[read_handle(handle)[0]]
     except (KeyError, TypeError):
         if isinstance(handle, int) and handle in DEVICES:
             return DEVICES[handle]

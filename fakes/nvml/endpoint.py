@@ -14,6 +14,10 @@ Programs find the library by ``LD_LIBRARY_PATH=directory``, or by whatever binds
 system's. What they read is the moment of the last publication, from page and socket alike, so that
 two programs at one generation agree. What acts on the node (a setter) happens now, and is published
 before it returns.
+
+A client is a process, which the kernel names by its PID. It is gone when the last connection that
+it opened is closed everywhere: by itself, and by the children that inherited it. Then what it held
+is freed.
 """
 
 from __future__ import annotations
@@ -25,6 +29,7 @@ import re
 import selectors
 import shutil
 import socket
+import struct
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -33,7 +38,9 @@ from pathlib import Path
 
 from fakes.nvml.answer import FOREVER_US, Answer, Call
 from fakes.nvml.codes import Code
+from fakes.nvml.holdings import Holdings
 from fakes.nvml.page import Page
+from fakes.nvml.pending import Pending
 from fakes.nvml.shim.build import require
 from fakes.nvml.slots import Slots
 from fakes.nvml.wire import MESSAGE_LIMIT, MalformedRequestError, Request, decode, encode
@@ -46,7 +53,7 @@ CONNECTION_LIMIT = 1024
 _SOCKET = "nvml.sock"
 _ONCE_A_SECOND = 1.0
 _READS = re.compile(r"Get|Query|Wait|Event|Gpm|IsMig|OnSame|Validate")
-_WAITS = re.compile(r"Wait")
+_CREDENTIALS = struct.Struct("3i")  # SO_PEERCRED: PID, user, group
 
 _log = logging.getLogger(__name__)
 
@@ -57,22 +64,10 @@ class NodeInUseError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Deferred:
-    """A request whose answer takes its time: due on the run's clock."""
+    """A request whose answer takes its time."""
 
     connection: socket.socket
-    request: Request
-    answer: Answer
-    due_us: int
-
-    @property
-    def repeatable(self) -> bool:
-        """Whether asking again is harmless: it reads, it waits, or it has not happened yet."""
-        function = self.request.function
-        return (
-            function.paged
-            or _WAITS.search(function.name) is not None
-            or self.answer.delay_us >= FOREVER_US
-        )
+    pending: Pending
 
 
 class Endpoint:
@@ -94,8 +89,9 @@ class Endpoint:
         self._answer = answer
         self._now_us = now_us
         self._selector: selectors.BaseSelector | None = None
-        self._connections: set[socket.socket] = set()
+        self._connections: dict[socket.socket, int] = {}
         self._deferred: list[_Deferred] = []
+        self._holdings = Holdings()
         self._slots = Slots(self._ask)
         self._published_us = now_us()
         self._last_full = 0.0
@@ -134,7 +130,7 @@ class Endpoint:
 
     def next_due_us(self) -> int | None:
         """When the next deferred reply is due on the run's clock, or None."""
-        due = min((each.due_us for each in self._deferred), default=FOREVER_US)
+        due = min((each.pending.due_us for each in self._deferred), default=FOREVER_US)
         return due if due < FOREVER_US else None
 
     def register(self, selector: selectors.BaseSelector) -> None:
@@ -171,7 +167,7 @@ class Endpoint:
                 connection.close()
                 return
             connection.setblocking(False)
-            self._connections.add(connection)
+            self._connections[connection] = _pid_of(connection)
             self._selector.register(
                 connection, selectors.EVENT_READ, partial(self._serve, connection)
             )
@@ -188,7 +184,7 @@ class Endpoint:
             self._hang_up(connection)
             return
         try:
-            request = decode(message)
+            request = decode(message, self._connections[connection])
         except MalformedRequestError as error:
             _log.debug("hung up on a client: %s", error)
             self._hang_up(connection)
@@ -204,9 +200,10 @@ class Endpoint:
             self.publish(self._now_us())
         if function.paged:
             self._slots.add(function, call, answer)
+        self._holdings.note(call, answer)
         if answer.delay_us > 0:
-            due_us = min(self._now_us() + answer.delay_us, FOREVER_US)
-            self._deferred.append(_Deferred(connection, request, answer, due_us))
+            pending = Pending(call, answer, self._now_us())
+            self._deferred.append(_Deferred(connection, pending))
         else:
             self._send(connection, answer)
 
@@ -214,13 +211,11 @@ class Endpoint:
         """Send what is due, and what has become quick: a wait that is over, a hang that healed."""
         waiting, self._deferred = self._deferred, []
         for each in waiting:
-            answer = each.answer
-            if each.repeatable:
-                answer = self._ask(each.request.call, at_us)
-            if answer.delay_us <= 0 or at_us >= each.due_us:
-                self._send(each.connection, answer)
-            else:
+            answer = each.pending.settle(self._ask, at_us)
+            if answer is None:
                 self._deferred.append(each)
+            else:
+                self._send(each.connection, answer)
 
     def _ask(self, call: Call, at_us: int) -> Answer:
         """The answer; a mistake in an answer function must not end the node."""
@@ -239,14 +234,25 @@ class Endpoint:
 
     def _hang_up(self, connection: socket.socket) -> None:
         self._deferred = [each for each in self._deferred if each.connection is not connection]
-        if connection in self._connections:
-            self._connections.remove(connection)
-            if self._selector is not None:
-                self._selector.unregister(connection)
-            connection.close()
+        client = self._connections.pop(connection, None)
+        if client is None:
+            return
+        if self._selector is not None:
+            self._selector.unregister(connection)
+        connection.close()
+        if client not in self._connections.values():
+            for call in self._holdings.frees(client):
+                self._ask(call, self._now_us())
 
 
 _UNKNOWN = Answer(Code.UNKNOWN)
+
+
+def _pid_of(connection: socket.socket) -> int:
+    """Who opened a connection: a child that inherits it has one of its own for its questions."""
+    credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
+    pid: int = _CREDENTIALS.unpack(credentials)[0]
+    return pid
 
 
 def _copy_library(library: Path, directory: Path) -> None:

@@ -10,16 +10,13 @@ nodes, install one, act, and leave before the next; use no threads.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache, partial
-from struct import Struct
 from typing import Any
 
 from fakes.nvml.answer import Answer, Call, Input
 from fakes.nvml.arguments import (
-    DEVICES,
     Argument,
     DeviceOut,
     Out,
@@ -31,18 +28,21 @@ from fakes.nvml.arguments import (
     Writes,
     device_of,
     handle_value,
-    number,
+    long_number,
     target,
     write,
 )
 from fakes.nvml.codes import Code, NvmlError, error_string
 from fakes.nvml.function import Kind, Param
+from fakes.nvml.holdings import GIVING_AND_FREEING, Holdings
+from fakes.nvml.shortcuts import shortcut
 from fakes.nvml.structures import Each, List, StructIn, Versioned, VersionedEach, VersionedList
 from fakes.nvml.table import BY_NAME
 
 Respond = Callable[[Call], Answer]
 """Answers a call now: ``lambda call: answer(node, call, clock.now_us())``, say. It is also the
-place to let the world advance first, to wait for the answer's delay, or to take notes."""
+place to let the world advance first, or to take notes. What takes its time (an answer with a delay)
+is returned at once, unless whoever responds waits for it: ``in_its_time`` of pending.py does."""
 
 _SUCCESS = int(Code.SUCCESS)
 _UNINITIALIZED = int(Code.UNINITIALIZED)
@@ -53,7 +53,7 @@ _CLASSES: dict[Kind, Callable[[int, tuple[Param, ...]], Argument]] = {
     Kind.DEVICE_OUT: DeviceOut,
     Kind.HANDLE: partial(Scalar, convert=handle_value),
     Kind.U32: Scalar,
-    Kind.U64: partial(Scalar, convert=partial(number, bits=64)),
+    Kind.U64: partial(Scalar, convert=long_number),
     Kind.TEXT_IN: TextIn,
     Kind.STRUCT_IN: StructIn,
     Kind.OUT: Out,
@@ -68,6 +68,7 @@ _CLASSES: dict[Kind, Callable[[int, tuple[Param, ...]], Argument]] = {
 }
 
 _SIZED_BY_NUMBER = (Kind.TEXT_OUT, Kind.ARRAY, Kind.EACH)
+_CLIENT = 0  # there is but one process, a call's client by default
 _call = lru_cache(maxsize=4096)(Call)
 
 
@@ -77,6 +78,7 @@ class InProcess:
     def __init__(self, respond: Respond) -> None:
         self.respond = respond
         self.users = 0
+        self._holdings = Holdings()
 
     def __getattr__(self, name: str) -> Callable[..., int]:
         """The function of that name, made at its first use. None: AttributeError, as in ctypes."""
@@ -85,6 +87,17 @@ class InProcess:
         function = _function(self, name, BY_NAME[name].params)
         setattr(self, name, function)
         return function
+
+    def answer(self, call: Call) -> Answer:
+        """Respond to a call, and keep account of what its client holds."""
+        answer = self.respond(call)
+        self._holdings.note(call, answer)
+        return answer
+
+    def close(self) -> None:
+        """Free what was not freed, as when a process ends."""
+        for call in self._holdings.frees(_CLIENT):
+            self.respond(call)
 
     # What concerns the calling process, not the node.
 
@@ -118,9 +131,7 @@ class InProcess:
 
 def _function(library: InProcess, name: str, params: tuple[Param, ...]) -> Callable[..., int]:
     function = _any_function(library, name, params)
-    shape = " ".join(param.kind.name for param in params)
-    if re.fullmatch("DEVICE( U32)* OUT", shape) and not (params[-1].optional or params[-1].devices):
-        function = _reading(library, name, params, function)
+    function = shortcut(library, name, params, function) or function
     function.__name__ = name
     return function
 
@@ -135,7 +146,7 @@ def _any_function(library: InProcess, name: str, params: tuple[Param, ...]) -> C
         if not (at == 0 and of_device) and not (at in sizes and param.kind is Kind.U32)
     ]
     expected = len(params)
-    respond = library.respond
+    respond = library.answer if name in GIVING_AND_FREEING else library.respond
     takes = [argument.take for argument in arguments]
     outputs = [argument for argument in arguments if argument.is_output]
 
@@ -166,42 +177,6 @@ def _any_function(library: InProcess, name: str, params: tuple[Param, ...]) -> C
     return function
 
 
-def _reading(
-    library: InProcess, name: str, params: tuple[Param, ...], otherwise: Callable[..., int]
-) -> Callable[..., int]:
-    """A function of the commonest shape: a device and numbers in, one value out. Made to be quick.
-
-    It does what ``otherwise`` does, to which it leaves whatever is not as it should be.
-    """
-    respond = library.respond
-    expected = len(params)
-    has_numbers = expected > 2
-    write_value = Struct(f"{params[-1].size}s").pack_into
-    calls: dict[int, Call] = {}
-
-    def function(*given: Any) -> int:
-        if not library.users or len(given) != expected:
-            return otherwise(*given)
-        memory = target(given[-1])
-        try:
-            device = DEVICES[int.from_bytes(given[0], "little")]
-        except (KeyError, TypeError):
-            return otherwise(*given)
-        if memory is None:
-            return otherwise(*given)
-        if has_numbers:
-            call = _call(name, device, tuple(map(number, given[1:-1])))
-        else:
-            call = calls.get(device) or calls.setdefault(device, Call(name, device))
-        code, outputs, _ = respond(call)
-        if code:
-            return code
-        write_value(memory, 0, outputs[0])
-        return _SUCCESS
-
-    return function
-
-
 @contextmanager
 def installed(respond: Respond) -> Iterator[InProcess]:
     """Let nvidia-ml-py use :class:`InProcess` inside the ``with``; all is as it was afterwards."""
@@ -215,6 +190,7 @@ def installed(respond: Respond) -> Iterator[InProcess]:
     try:
         yield library
     finally:
+        library.close()
         pynvml.nvmlLib, pynvml._nvmlLib_refcount, known = before
         cache.clear()
         cache.update(known)

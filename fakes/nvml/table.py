@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from fakes.nvml.function import Function, Param, parse
 
-FINGERPRINT = 0xCE13A2C0
+FINGERPRINT = 0xBF3448EE
 """Tells this table from another one; the page and the C library carry it."""
 
 _ROWS = """\
@@ -434,7 +434,7 @@ nvmlDeviceGetGridLicensableFeatures paged | device DEVICE | pGridLicensableFeatu
 nvmlDeviceGetGridLicensableFeatures_v2 paged | device DEVICE | pGridLicensableFeatures OUT size=860
 nvmlDeviceGetGridLicensableFeatures_v3 paged | device DEVICE | pGridLicensableFeatures OUT size=860
 nvmlDeviceRemoveGpu | pciInfo STRUCT_IN size=36
-nvmlEventSetWait | set HANDLE | data OUT size=32 devices=0 | timeoutms U32
+nvmlEventSetWait | set HANDLE | data OUT size=24 devices=0 | timeoutms U32
 nvmlDeviceGetAttributes paged steady | device DEVICE | attributes OUT size=40
 nvmlComputeInstanceGetInfo | computeInstance HANDLE | info OUT size=32 devices=0
 nvmlDeviceGetComputeRunningProcesses paged | device DEVICE | infoCount COUNT size=4 | infos LIST size=16 partner=1

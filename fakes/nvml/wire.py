@@ -38,8 +38,8 @@ class Request:
     call: Call
 
 
-def decode(message: bytes) -> Request:
-    """Read a request; :class:`MalformedRequestError` if it is none."""
+def decode(message: bytes, client: int = 0) -> Request:
+    """Read a request of a client's; :class:`MalformedRequestError` if it is none."""
     try:
         number, device, _ = _HEAD.unpack_from(message)
         function = FUNCTIONS[number]
@@ -48,7 +48,8 @@ def decode(message: bytes) -> Request:
         raise MalformedRequestError(str(error)) from error
     if end != len(message):
         raise MalformedRequestError(f"{len(message) - end} bytes too many for {function.name}")
-    return Request(function, Call(function.name, None if device == _NO_DEVICE else device, inputs))
+    call = Call(function.name, None if device == _NO_DEVICE else device, inputs, client)
+    return Request(function, call)
 
 
 def _inputs(function: Function, message: bytes) -> tuple[tuple[Input, ...], int]:

@@ -11,9 +11,10 @@ import pynvml
 import pytest
 
 from fakes.node import Node
-from fakes.nvml.answer import answer
+from fakes.nvml.answer import Answer, Call, answer
 from fakes.nvml.function import Function, Kind
-from fakes.nvml.inprocess import InProcess, installed
+from fakes.nvml.inprocess import installed
+from fakes.nvml.pending import in_its_time
 from fakes.process import JobSpec
 from fakes.profile import load_profile
 from fakes.world import World
@@ -42,7 +43,7 @@ class Rig:
 
     world: World
     nvml: Any
-    library: InProcess
+    library: Any = None
     at_us: int = 3_000_000
 
     @property
@@ -52,16 +53,30 @@ class Rig:
     def handle(self, index: int = 0) -> Any:
         return self.nvml.nvmlDeviceGetHandleByIndex(index)
 
+    def ask(self, call: Call, at_us: int) -> Answer:
+        return answer(self.node, call, at_us)
+
+    def park(self, due_us: int) -> None:
+        """Somebody waits: go on to when it is over, or to when something happens before that."""
+        self.at_us = min(due_us, self.world.next_us())
+        self.world.advance(self.at_us)
+
 
 @pytest.fixture
-def make_rig(make_world: MakeWorld) -> Iterator[Callable[..., Rig]]:
+def new_rig(make_world: MakeWorld) -> Callable[..., Rig]:
+    """A rig that no carrier serves yet."""
+    return lambda **kinds: Rig(make_world(**kinds), pynvml)
+
+
+@pytest.fixture
+def make_rig(new_rig: Callable[..., Rig]) -> Iterator[Callable[..., Rig]]:
     """Make a world, and let nvidia-ml-py's own code read its node for the rest of the test."""
     with contextlib.ExitStack() as stack:
 
         def make(**kinds: Any) -> Rig:
-            rig = Rig(make_world(**kinds), pynvml, None)  # type: ignore[arg-type]
+            rig = new_rig(**kinds)
             rig.library = stack.enter_context(
-                installed(lambda call: answer(rig.node, call, rig.at_us))
+                installed(in_its_time(rig.ask, lambda: rig.at_us, rig.park))
             )
             pynvml.nvmlInit()
             return rig

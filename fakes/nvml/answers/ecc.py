@@ -34,30 +34,38 @@ def default_ecc_mode(gpu: Gpu, at_us: int) -> Value:
 @answers("nvmlDeviceGetTotalEccErrors")
 def total_errors(gpu: Gpu, at_us: int, kind: int, counter: int) -> Value:
     """Errors of a kind (nvmlMemoryErrorType_t) since the driver was loaded, or over its life."""
-    return uint64(_errors(gpu, kind, counter))
+    return uint64(sum(_errors(gpu, kind, counter)))
 
 
 @answers("nvmlDeviceGetDetailedEccErrors")
 def detailed_errors(gpu: Gpu, at_us: int, kind: int, counter: int) -> Value:
     """The same by place: L1, L2, device memory, register file."""
-    return _DETAILED.pack(0, 0, _errors(gpu, kind, counter), 0)
+    dram, sram = _errors(gpu, kind, counter)
+    return _DETAILED.pack(0, sram, dram, 0)
 
 
 @answers("nvmlDeviceGetMemoryErrorCounter")
 def memory_error_counter(gpu: Gpu, at_us: int, kind: int, counter: int, location: int) -> Value:
     """The same at one place (nvmlMemoryLocation_t); Hopper tells DRAM and SRAM apart, no more."""
-    errors = _errors(gpu, kind, counter)
+    dram, sram = _errors(gpu, kind, counter)
     if location >= _LOCATIONS:
         raise NvmlError(Code.INVALID_ARGUMENT)
     if location not in (_DEVICE_MEMORY, _SRAM):
         raise NvmlError(Code.NOT_SUPPORTED)
-    return uint64(errors if location == _DEVICE_MEMORY else 0)
+    return uint64(dram if location == _DEVICE_MEMORY else sram)
 
 
 @answers("nvmlDeviceGetSramEccErrorStatus")
 def sram_error_status(gpu: Gpu, at_us: int, words: tuple[int, ...]) -> Value:
-    """Errors of the on-chip memories, by sort and by unit: none, so no threshold is passed."""
-    return _SRAM_STATUS.pack(words[0], *[0] * 12)
+    """Errors of the on-chip memories, by sort and by unit; too few to pass the threshold.
+
+    Over its life: uncorrected parity, uncorrected SEC-DED and corrected ones; the same since the
+    driver was loaded; then the uncorrected ones of L2, SM, PCIe, microcontrollers and others.
+    """
+    errors = gpu.memory_errors
+    volatile, aggregate = errors.volatile_sram_uncorrected, errors.aggregate_sram_uncorrected
+    by_unit = (aggregate, 0, 0, 0, 0)
+    return _SRAM_STATUS.pack(words[0], 0, aggregate, 0, 0, volatile, 0, *by_unit, 0)
 
 
 @answers("nvmlDeviceGetRemappedRows")
@@ -84,10 +92,14 @@ def row_remapper_histogram(gpu: Gpu, at_us: int) -> Value:
     return _HISTOGRAM.pack(banks - touched, touched, 0, 0, 0)
 
 
-def _errors(gpu: Gpu, kind: int, counter: int) -> int:
+def _errors(gpu: Gpu, kind: int, counter: int) -> tuple[int, int]:
+    """Errors in the frame buffer, and in the L2 cache."""
     if kind > _UNCORRECTED or counter > _AGGREGATE:
         raise NvmlError(Code.INVALID_ARGUMENT)
     errors = gpu.memory_errors
+    if kind != _UNCORRECTED:
+        dram = errors.aggregate_corrected if counter == _AGGREGATE else errors.volatile_corrected
+        return dram, 0
     if counter == _AGGREGATE:
-        return errors.aggregate_uncorrected if kind else errors.aggregate_corrected
-    return errors.volatile_uncorrected if kind else errors.volatile_corrected
+        return errors.aggregate_uncorrected, errors.aggregate_sram_uncorrected
+    return errors.volatile_uncorrected, errors.volatile_sram_uncorrected

@@ -25,7 +25,7 @@ _UNSIGNED_INT = 1
 @answers("nvmlDeviceGetUtilizationRates")
 def utilization_rates(gpu: Gpu, at_us: int) -> Value:
     """Percent of the last second in which a kernel ran, and in which memory was accessed."""
-    return _PAIR.pack(gpu.utilization_percent(at_us), gpu.memory_utilization_percent(at_us))
+    return _PAIR.pack(*gpu.utilization_rates(at_us))
 
 
 @answers(

@@ -7,7 +7,6 @@
 #define _GNU_SOURCE
 #include "page.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 
 static int answer(unsigned id, const uint64_t *arguments);
@@ -20,7 +19,7 @@ __attribute__((used)) static const char sources[] = SOURCES;
 const uint64_t device_handles[DEVICE_LIMIT];
 
 static int users; /* nvmlInit less nvmlShutdown */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+pthread_mutex_t library_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 /* -- asking ------------------------------------------------------------------------------------ */
@@ -181,17 +180,17 @@ static int answer(unsigned id, const uint64_t *arguments)
 
 static void before_fork(void)
 {
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&library_lock);
 }
 
 static void after_fork_in_parent(void)
 {
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&library_lock);
 }
 
 static void after_fork_in_child(void)
 {
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&library_lock);
     wire_forked();
 }
 
@@ -204,13 +203,13 @@ EXPORT int nvmlInitWithFlags(uint32_t flags)
 {
     (void)flags; /* they choose how GPUs are attached, and this call attaches none */
     pthread_once(&once, watch_forks);
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&library_lock);
     int code = SUCCESS;
     if (users == 0)
         code = page_attach(TABLE_FINGERPRINT);
     if (code == SUCCESS)
         __atomic_store_n(&users, users + 1, __ATOMIC_RELEASE);
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&library_lock);
     return code;
 }
 
@@ -226,11 +225,11 @@ EXPORT int nvmlInit(void)
 
 EXPORT int nvmlShutdown(void)
 {
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&library_lock);
     int code = users ? SUCCESS : UNINITIALIZED;
     if (users)
         __atomic_store_n(&users, users - 1, __ATOMIC_RELEASE);
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&library_lock);
     return code;
 }
 

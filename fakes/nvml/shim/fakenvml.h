@@ -8,6 +8,7 @@
 #ifndef FAKENVML_H
 #define FAKENVML_H
 
+#include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -170,6 +171,9 @@ static inline struct output take(struct reply *rest)
     rest->length -= 4 + (uint32_t)padded;
     return output;
 }
+
+/* fakenvml.c. Taken over every fork(), so that no child finds it held. */
+extern pthread_mutex_t library_lock;
 
 /* pack.c */
 int pack_all(const struct param *params_of, unsigned count, const uint64_t *arguments,

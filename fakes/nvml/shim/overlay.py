@@ -196,6 +196,8 @@ EXACT_SIZES = {
     ("nvmlDeviceGetPciInfo_v2", "pci"): 36,
     ("nvmlDeviceGetNvLinkRemotePciInfo", "pci"): 36,
     ("nvmlDeviceRemoveGpu", "pciInfo"): 36,
+    ("nvmlEventSetWait", "data"): 24,
 }
 """Structures that were shorter in the programs these names stand for: nvmlPciInfo_t had no
-``pciSubSystemId`` before NVML 2.285, and no second, longer ``busId`` before ``_v3``."""
+``pciSubSystemId`` before NVML 2.285, and no second, longer ``busId`` before ``_v3``; in
+nvmlEventData_t there were no MIG instances before ``_v2``."""

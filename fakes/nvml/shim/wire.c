@@ -1,8 +1,10 @@
 /* The socket beside the page: one request, one reply, each a message of its own.
  *
- * Every thread has a connection, opened when it first asks. After fork() the child's belongs to
- * the parent, so the child opens its own; a program that closed the descriptor behind our back
- * (daemons close everything) may have reused its number, so it is recognised by its inode.
+ * Every thread has a connection, opened when it first asks. It is handed on when the thread ends,
+ * not closed: by a process's last connection the simulator knows that the process has ended, and
+ * frees its event sets. After fork() the child opens its own, and leaves its parent's open, so
+ * that what the parent made lasts as long as either. A program that closed the descriptor behind
+ * our back (daemons close everything) may have reused its number: it is recognised by its inode.
  */
 #define _GNU_SOURCE
 #include "page.h"
@@ -21,13 +23,15 @@
 #define LIFE_CHECK_MS 200
 
 struct connection {
-    int fd;
+    int fd, asking;
     unsigned forks;
     dev_t dev;
     ino_t ino;
+    struct connection *next;
 };
 
 static unsigned forks; /* how many forks lie between this process and the first */
+static struct connection *idle; /* of threads that have ended; under library_lock */
 static pthread_key_t connections;
 static pthread_once_t connections_once = PTHREAD_ONCE_INIT;
 static int connections_usable;
@@ -36,6 +40,7 @@ static int connections_usable;
 void wire_forked(void)
 {
     forks++;
+    idle = 0;
 }
 
 static int is_open(const struct connection *connection)
@@ -54,13 +59,30 @@ static void hang_up(struct connection *connection)
 
 static void at_thread_exit(void *value)
 {
-    hang_up(value);
-    free(value);
+    struct connection *connection = value;
+    if (connection->asking)
+        hang_up(connection); /* cancelled in a question: nobody must get its answer */
+    pthread_mutex_lock(&library_lock);
+    connection->next = idle;
+    idle = connection;
+    pthread_mutex_unlock(&library_lock);
 }
 
 static void make_key(void)
 {
     connections_usable = pthread_key_create(&connections, at_thread_exit) == 0;
+}
+
+static struct connection *idle_or_new(void)
+{
+    pthread_mutex_lock(&library_lock);
+    struct connection *connection = idle;
+    if (connection)
+        idle = connection->next;
+    pthread_mutex_unlock(&library_lock);
+    if (!connection && (connection = calloc(1, sizeof *connection)))
+        connection->fd = -1;
+    return connection;
 }
 
 static struct connection *mine(void)
@@ -70,10 +92,9 @@ static struct connection *mine(void)
         return 0;
     struct connection *connection = pthread_getspecific(connections);
     if (!connection) {
-        connection = malloc(sizeof *connection);
+        connection = idle_or_new();
         if (!connection)
             return 0;
-        connection->fd = -1;
         if (pthread_setspecific(connections, connection) != 0) {
             free(connection);
             return 0;
@@ -156,8 +177,11 @@ int wire_ask(const struct view *view, const uint8_t *request, size_t length, uin
     struct connection *connection = mine();
     if (!connection)
         return UNKNOWN;
-    if (connection->fd >= 0 && connection->forks != forks)
+    if (connection->forks != forks)
+        connection->fd = -1;
+    else if (connection->asking)
         hang_up(connection);
+    connection->asking = 1;
     int fresh = !is_open(connection);
     if (fresh && dial(connection) != 0)
         return UNKNOWN;
@@ -172,6 +196,7 @@ int wire_ask(const struct view *view, const uint8_t *request, size_t length, uin
         }
     }
     ssize_t got = receive(view, connection->fd, room);
+    connection->asking = 0;
     if (got < 8) {
         hang_up(connection);
         return UNKNOWN;

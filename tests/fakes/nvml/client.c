@@ -404,23 +404,37 @@ static double seconds(void)
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
+struct event { device device; u64 type, data; u32 gi, ci; };
+
+/* Wait on a set to which nothing happens: 0 if that ends on time. */
+static int waits(void *set, u32 milliseconds)
+{
+    struct event event;
+    double began = seconds();
+    if (CALL(nvmlEventSetWait_v2, set, &event, milliseconds) != 10)
+        return 4;
+    double took = seconds() - began;
+    return took > milliseconds / 1000.0 - 0.05 && took < 5 ? 0 : 5;
+}
+
 /* Read over page and socket, and wait for an event that does not come. */
-static int works_here(void)
+static int works_for(u32 milliseconds)
 {
     u32 value = 0, count = 0;
-    u64 set = 0;
-    unsigned char data[32];
+    void *set = 0;
     if (CALL(nvmlDeviceGetTemperature, gpu(4), 0u, &value) || value != 44)
         return 1;
     if (CALL(nvmlDeviceGetProcessUtilization, gpu(0), (void *)0, &count, (u64)0) != 7)
         return 2;
     if (CALL(nvmlEventSetCreate, &set))
         return 3;
-    double began = seconds();
-    if (CALL(nvmlEventSetWait_v2, set, data, 300u) != 10)
-        return 4;
-    double took = seconds() - began;
-    return took > 0.25 && took < 5 ? 0 : 5;
+    int code = waits(set, milliseconds);
+    return CALL(nvmlEventSetFree, set) ? 6 : code;
+}
+
+static int works_here(void)
+{
+    return works_for(300);
 }
 
 static int forked(int depth)
@@ -474,6 +488,164 @@ static void forks(void)
     }
     waitpid(child, &status, 0);
     CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0, "%x", status);
+}
+
+/* In a child forked at this moment: read and wait, in a set of its own and in one inherited. */
+static void works_in_a_child(int line, int initialised, void *set)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        alarm(30);
+        int code = initialised ? 0 : CALL(nvmlInit_v2);
+        if (!code)
+            code = works_for(20);
+        if (!code && set)
+            code = waits(set, 20) ? 40 : 0;
+        _exit(code);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0, "forked at line %d: %x", line, status);
+}
+
+static void *reads_once(void *unused)
+{
+    u32 value;
+    return CALL(nvmlDeviceGetTemperature, gpu(1), 0u, &value) ? unused : 0;
+}
+
+/* fork() after every call of a program that uses everything. */
+static void forks_anywhere(void)
+{
+    u32 value, count = 0;
+    char name[96];
+    void *set = 0;
+    struct event event;
+    struct { u32 id, scope; u64 rest[4]; } fields[2] = {{.id = 100}, {.id = 101}};
+    pthread_t thread;
+#define THEN(...) (__VA_ARGS__, works_in_a_child(__LINE__, 1, set))
+    THEN(count);
+    THEN(CALL(nvmlDeviceGetCount_v2, &count));
+    device on = gpu(3);
+    THEN(CALL(nvmlDeviceGetName, on, name, 96u));
+    usleep(120000); /* from now on the page has the name */
+    THEN(CALL(nvmlDeviceGetName, on, name, 96u));
+    THEN(CALL(nvmlDeviceGetComputeRunningProcesses_v3, on, &count, (void *)0));
+    THEN(CALL(nvmlDeviceGetFieldValues, on, 2, fields));
+    THEN(CALL(nvmlDeviceGetPowerManagementLimit, on, &value));
+    THEN(CALL(nvmlDeviceSetPowerManagementLimit, on, 500000u));
+    THEN(CALL(nvmlEventSetCreate, &set));
+    THEN(CALL(nvmlDeviceRegisterEvents, on, (u64)8, set));
+    THEN(CALL(nvmlEventSetWait_v2, set, &event, 0u));
+    THEN(pthread_create(&thread, 0, reads_once, 0), pthread_join(thread, 0));
+    THEN(CALL(nvmlDeviceGetPowerUsage, (device)0, &value));
+    THEN(CALL(nvmlInit_v2));
+    THEN(CALL(nvmlShutdown));
+    CALL(nvmlEventSetFree, set);
+    CALL(nvmlShutdown);
+    works_in_a_child(__LINE__, 0, 0);
+    CHECK(CALL(nvmlInit_v2) == 0 && works_for(20) == 0);
+}
+
+static void raise_xid(u32 index, u32 code)
+{
+    CHECK(CALL(nvmlDeviceSetComputeMode, gpu(index), code) == 0);
+}
+
+/* What waits in a set, Xid by Xid; as many as expected, and then nothing. */
+static int has(void *set, u32 count, const u32 *codes)
+{
+    struct event event;
+    for (u32 i = 0; i < count; i++)
+        if (CALL(nvmlEventSetWait_v2, set, &event, 0u) || event.data != codes[i] ||
+            event.type != 8 || event.gi != 0xffffffff || event.ci != 0xffffffff)
+            return 0;
+    return CALL(nvmlEventSetWait_v2, set, &event, 0u) == 10;
+}
+
+static void *makes_a_set(void *unused)
+{
+    void *set = 0;
+    (void)unused;
+    CALL(nvmlEventSetCreate, &set);
+    CALL(nvmlDeviceRegisterEvents, gpu(1), (u64)8, set);
+    return set;
+}
+
+static void events(void)
+{
+    const u32 codes[] = {13, 45, 45, 74};
+    void *set = 0, *other = 0, *of_thread = 0;
+    struct event *event = guarded(sizeof *event), *first_form = guarded(24);
+
+    CHECK(CALL(nvmlEventSetCreate, (void *)0) == 2);
+    CHECK(CALL(nvmlEventSetCreate, &set) == 0 && CALL(nvmlEventSetCreate, &other) == 0);
+    CHECK(set && other && set != other);
+    CHECK(CALL(nvmlDeviceRegisterEvents, gpu(0), (u64)0x10, set) == 3);
+    CHECK(CALL(nvmlDeviceRegisterEvents, gpu(0), (u64)8, (void *)0) == 2);
+    CHECK(CALL(nvmlDeviceRegisterEvents, gpu(0), (u64)8, &set) == 2);
+    for (u32 i = 0; i < 2; i++)
+        CHECK(CALL(nvmlDeviceRegisterEvents, gpu(i), (u64)8, set) == 0);
+    CHECK(CALL(nvmlDeviceRegisterEvents, gpu(1), (u64)8, other) == 0);
+
+    /* Once each, in order, to every set that asked. */
+    for (u32 i = 0; i < 4; i++)
+        raise_xid(i % 2, codes[i]);
+    raise_xid(2, 99);
+    CHECK(CALL(nvmlEventSetWait_v2, set, event, 0u) == 0 && intact(event));
+    CHECK(event->device == gpu(0) && event->type == 8 && event->data == 13);
+    CHECK(event->gi == 0xffffffff && event->ci == 0xffffffff);
+    CHECK(CALL(nvmlEventSetWait, set, first_form, 0u) == 0 && intact(first_form));
+    CHECK(first_form->device == gpu(1) && first_form->data == 45);
+    CHECK(has(set, 2, codes + 2));
+    CHECK(has(other, 2, (const u32[]){45, 74}));
+
+    /* A child has its own copy of what its parent has not been told. */
+    raise_xid(0, 62);
+    pid_t child = fork();
+    if (child == 0) {
+        int good = has(set, 1, (const u32[]){62}) && has(other, 0, 0);
+        CALL(nvmlEventSetFree, other); /* its own */
+        _exit(!good);
+    }
+    int status = 1;
+    waitpid(child, &status, 0);
+    CHECK(status == 0, "%x", status);
+    raise_xid(1, 63);
+    CHECK(has(set, 2, (const u32[]){62, 63}));
+    CHECK(has(other, 1, (const u32[]){63}));
+
+    /* A daemon goes on with the sets of the parent that is gone. */
+    int results[2];
+    char good = 0;
+    CHECK(pipe(results) == 0);
+    child = fork();
+    if (child == 0) {
+        alarm(30);
+        void *made = makes_a_set(0);
+        if (fork())
+            _exit(0);
+        usleep(100000);
+        raise_xid(1, 31);
+        good = has(made, 1, (const u32[]){31}) && has(set, 1, (const u32[]){31});
+        _exit(write(results[1], &good, 1) != 1);
+    }
+    waitpid(child, &status, 0);
+    CHECK(read(results[0], &good, 1) == 1 && good);
+    CHECK(has(set, 1, (const u32[]){31}));
+
+    /* A set outlives the thread that made it. */
+    for (int i = 0; i < 3; i++) {
+        pthread_t thread;
+        pthread_create(&thread, 0, makes_a_set, 0);
+        pthread_join(thread, &of_thread);
+        raise_xid(1, 43);
+        CHECK(has(of_thread, 1, (const u32[]){43}));
+    }
+
+    CHECK(CALL(nvmlEventSetFree, set) == 0 && CALL(nvmlEventSetFree, set) == 2);
+    CHECK(CALL(nvmlEventSetWait_v2, set, event, 1000u) == 2);
+    CHECK(CALL(nvmlEventSetFree, (void *)0) == 2);
 }
 
 static void *thread_works(void *unused)
@@ -553,7 +725,8 @@ int main(int count, char **arguments)
     static const struct { const char *name; void (*run)(void); } chapters[] = {
         {"before_init", before_init}, {"lists", lists}, {"own_lists", lists_of_their_own_kind},
         {"texts", texts}, {"structures", structures}, {"fields", fields}, {"errors", errors},
-        {"setters", setters}, {"lifecycle", lifecycle}, {"forks", forks}, {"threads", threads},
+        {"setters", setters}, {"lifecycle", lifecycle}, {"forks", forks},
+        {"forks_anywhere", forks_anywhere}, {"events", events}, {"threads", threads},
         {"one_moment", one_moment}, {"whole", whole},
     };
     if (count != 3 || !(library = dlopen(arguments[1], RTLD_NOW | RTLD_LOCAL))) {

@@ -1,31 +1,198 @@
-"""Tests of the carriers share a simulator to run, the library, and a way to compile C programs."""
+"""Tests of the carriers share a rig on either of them, a simulator to run, and C programs."""
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import os
+import queue
+import selectors
 import signal
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
+from typing import Any
 
+import pynvml
 import pytest
 
+from fakes.nvml.endpoint import Endpoint
 from fakes.nvml.shim.build import NoCompilerError, compiler, require
 
 HERE = Path(__file__).parent
 ROOT = Path(__file__).parents[3]
+IN_PROCESS, LIBRARY = "in process", "library"
+
+
+class Service:
+    """A rig's node behind the C library: an endpoint in a thread, which the library asks.
+
+    The thread touches the node only while the test's own thread waits for it: in a call of the
+    library, or for a publication.
+    """
+
+    def __init__(self, rig: Any, directory: Path, library: Path) -> None:
+        self._rig = rig
+        self._directory = directory
+        self._library = library
+        self._wanted: queue.Queue[bool] = queue.Queue()
+        self._done: queue.Queue[BaseException | None] = queue.Queue()
+        self._woken, self._wake = os.pipe()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+        self._wait()
+
+    def publish(self) -> None:
+        """Show the node as it is now."""
+        self._tell(True)
+
+    def close(self) -> None:
+        self._tell(False)
+        self._thread.join()
+        os.close(self._woken)
+        os.close(self._wake)
+
+    def _tell(self, go_on: bool) -> None:
+        self._wanted.put(go_on)
+        os.write(self._wake, b"x")
+        self._wait()
+
+    def _wait(self) -> None:
+        if error := self._done.get(timeout=30):
+            raise error
+
+    def _run(self) -> None:
+        try:
+            rig = self._rig
+            endpoint = Endpoint(
+                self._directory, rig.ask, now_us=lambda: rig.at_us, library=self._library
+            )
+            with selectors.DefaultSelector() as selector, contextlib.closing(endpoint):
+                endpoint.register(selector)
+                selector.register(self._woken, selectors.EVENT_READ, lambda: None)
+                self._done.put(None)
+                while self._serve(endpoint, selector):
+                    pass
+            self._done.put(None)
+        except BaseException as error:
+            self._done.put(error)
+
+    def _serve(self, endpoint: Endpoint, selector: selectors.BaseSelector) -> bool:
+        for key, _ in selector.select():
+            if key.fd != self._woken:
+                key.data()
+                continue
+            os.read(self._woken, 1)
+            if not self._wanted.get():
+                return False
+            endpoint.publish(self._rig.at_us)
+            self._done.put(None)
+        while due_us := endpoint.next_due_us():
+            self._rig.park(due_us)
+            endpoint.publish(self._rig.at_us)
+        return True
+
+
+class Served:
+    """The C library as nvidia-ml-py takes it; each call sees the node as it is at that moment."""
+
+    def __init__(self, library: ctypes.CDLL, service: Service) -> None:
+        self._library = library
+        self._service = service
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        function = getattr(self._library, name)
+        if name == "nvmlErrorString":  # of which the binding sets the type of its result
+            return function
+
+        def call(*arguments: Any) -> int:
+            self._service.publish()
+            return function(*arguments)
+
+        setattr(self, name, call)
+        return call
+
+
+@contextlib.contextmanager
+def served(rig: Any, directory: Path, library: Path, opened: ctypes.CDLL) -> Iterator[Served]:
+    """Let nvidia-ml-py use the library that lies in ``directory``, on a rig's node."""
+    before = pynvml.nvmlLib, pynvml._nvmlLib_refcount
+    known = dict(pynvml._nvmlGetFunctionPointer_cache)
+    service = Service(rig, directory, library)
+    pynvml.nvmlLib, pynvml._nvmlLib_refcount = Served(opened, service), 0
+    pynvml._nvmlGetFunctionPointer_cache.clear()
+    try:
+        yield pynvml.nvmlLib
+    finally:
+        while opened.nvmlShutdown() == 0:
+            pass
+        service.close()
+        pynvml.nvmlLib, pynvml._nvmlLib_refcount = before
+        pynvml._nvmlGetFunctionPointer_cache.clear()
+        pynvml._nvmlGetFunctionPointer_cache.update(known)
+
+
+@pytest.fixture(scope="session")
+def places(library: Path) -> Iterator[list[tuple[Path, ctypes.CDLL]]]:
+    """Directories that no node is in, each with its library opened: it cannot be closed again."""
+    free: list[tuple[Path, ctypes.CDLL]] = []
+    yield free
+    for directory, _ in free:
+        with contextlib.suppress(OSError):
+            directory.rmdir()
+
+
+@pytest.fixture(params=[IN_PROCESS, LIBRARY])
+def carrier(request: pytest.FixtureRequest) -> str:
+    """How answers reach the test: each test that asks for a rig runs on both."""
+    return request.param
+
+
+@pytest.fixture
+def make_rig(
+    carrier: str,
+    make_rig: Callable[..., Any],
+    new_rig: Callable[..., Any],
+    request: pytest.FixtureRequest,
+) -> Iterator[Callable[..., Any]]:
+    """Make a world, and let nvidia-ml-py's own code read its node over the carrier."""
+    if carrier == IN_PROCESS:
+        yield make_rig
+        return
+    library, free = request.getfixturevalue("library"), request.getfixturevalue("places")
+    with contextlib.ExitStack() as stack:
+
+        def make(**kinds: Any) -> Any:
+            rig = new_rig(**kinds)
+            directory, opened = free.pop() if free else open_library(library)
+            stack.callback(free.append, (directory, opened))
+            rig.library = stack.enter_context(served(rig, directory, library, opened))
+            pynvml.nvmlInit()
+            return rig
+
+        yield make
+
+
+def open_library(library: Path) -> tuple[Path, ctypes.CDLL]:
+    """A directory for a node, and the library opened there: it looks for a page beside itself."""
+    directory = Path(tempfile.mkdtemp(prefix="gt-"))
+    copy = directory / "libnvidia-ml.so.1"
+    copy.write_bytes(library.read_bytes())
+    return directory, ctypes.CDLL(str(copy))
 
 
 class Simulator:
-    """``simulator.py`` in a process of its own, serving a directory."""
+    """``simulator.py`` or another program in a process of its own, serving a directory."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, program: str = "simulator.py", *arguments: str) -> None:
         self.directory = directory
         self.library = directory / "libnvidia-ml.so.1"
         self.process = subprocess.Popen(
-            [sys.executable, str(HERE / "simulator.py"), str(directory)],
+            [sys.executable, str(HERE / program), str(directory), *arguments],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -33,12 +200,12 @@ class Simulator:
         )
         assert self._line() == "ready"
 
-    def tell(self, command: str) -> int:
-        """Send a command and wait until it is done; the generation then."""
+    def tell(self, command: str) -> str:
+        """Send a command and wait until it is done; what it found."""
         self.send(command)
-        word, generation = self._line().split()
+        word, _, found = self._line().partition(" ")
         assert word == "done"
-        return int(generation)
+        return found
 
     def send(self, command: str) -> None:
         """Send a command without waiting."""
@@ -85,12 +252,12 @@ def folder() -> Iterator[Path]:
 
 
 @pytest.fixture
-def start(library: Path) -> Iterator[Callable[[Path], Simulator]]:
+def start(library: Path) -> Iterator[Callable[..., Simulator]]:
     """Start simulators: ``start(directory)``. They end with the test."""
     started: list[Simulator] = []
 
-    def start_one(directory: Path) -> Simulator:
-        started.append(Simulator(directory))
+    def start_one(directory: Path, program: str = "simulator.py", *arguments: str) -> Simulator:
+        started.append(Simulator(directory, program, *arguments))
         return started[-1]
 
     yield start_one
@@ -114,17 +281,20 @@ def lasting(library: Path) -> Iterator[Simulator]:
 
 
 @pytest.fixture(scope="session")
-def client(tmp_path_factory: pytest.TempPathFactory, library: Path) -> Path:
+def compiled(tmp_path_factory: pytest.TempPathFactory, library: Path) -> Callable[[str], Path]:
+    """Compile a C program that lies here: ``compiled("client")``."""
+
+    @cache
+    def compile_one(name: str) -> Path:
+        program = tmp_path_factory.mktemp("programs") / name
+        command = [*compiler(), "-O1", "-Wall", "-Wno-format-zero-length", "-o", str(program)]
+        subprocess.run([*command, str(HERE / f"{name}.c"), "-ldl", "-pthread"], check=True)
+        return program
+
+    return compile_one
+
+
+@pytest.fixture(scope="session")
+def client(compiled: Callable[[str], Path]) -> Path:
     """The compiled ``client.c``."""
-    program = tmp_path_factory.mktemp("client") / "client"
-    command = [
-        *compiler(),
-        "-O1",
-        "-Wall",
-        "-Wno-format-zero-length",
-        "-o",
-        str(program),
-        str(HERE / "client.c"),
-    ]
-    subprocess.run([*command, "-ldl", "-pthread"], check=True)
-    return program
+    return compiled("client")

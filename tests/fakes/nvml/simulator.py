@@ -2,8 +2,11 @@
 
 Not collected by pytest; run as ``simulator.py DIRECTORY``. Every line is answered by ``done``:
 ``init CODE``, ``publish N``, ``storm N`` (as fast as it can), ``delay MICROSECONDS`` and ``heal``
-(of nvmlDeviceGetTemperature), ``event``, ``fork``, ``quit``. Numbers here are repeated in
-``client.c``, which knows this node and nothing of the library.
+(of nvmlDeviceGetTemperature), ``event GPU CODE``, ``sets`` (how many event sets there are),
+``fork``, ``quit``. Numbers here are repeated in ``client.c``, which knows this node and nothing of
+the library.
+
+Event sets are the real ones; nvmlDeviceSetComputeMode announces an Xid of the mode's number.
 """
 
 from __future__ import annotations
@@ -15,9 +18,12 @@ import sys
 import time
 from pathlib import Path
 
-from fakes.nvml.answer import Answer, Call
+from fakes.driver_events import EventType
+from fakes.node import Node
+from fakes.nvml.answer import Answer, Call, answer
 from fakes.nvml.codes import Code
 from fakes.nvml.endpoint import Endpoint
+from fakes.profile import load_profile
 
 GPUS = 20
 LOST = 7
@@ -25,7 +31,6 @@ NAME = b"NVIDIA H100 80GB HBM3"
 UUID = "GPU-00000000-0000-0000-0000-{:012d}"
 PROCESSES = {0: (101, 102, 103), 1: ()}
 GIB = 1 << 30
-TIMEOUT_US = 300_000
 
 
 def u32(*values: int) -> bytes:
@@ -42,17 +47,17 @@ class World:
     def __init__(self) -> None:
         self.power_limit_mw = 700_000
         self.temperature_delay_us = 0
-        self.events = 0
+        self.node = Node("n0", load_profile("h100-sxm"), GPUS)
 
     def answer(self, call: Call, at_us: int) -> Answer:
         name, gpu = call.function, call.device
         if gpu is not None and (gpu >= GPUS or gpu == LOST):
             return Answer(Code.INVALID_ARGUMENT if gpu >= GPUS else Code.GPU_IS_LOST)
-        if name == "nvmlEventSetWait_v2":
-            if self.events:
-                self.events -= 1
-                return Answer(0, (u64(3, 8, 79) + u32(0xFFFFFFFF, 0xFFFFFFFF),))
-            return Answer(Code.TIMEOUT, delay_us=call.inputs[1] * 1000)
+        if name.startswith("nvmlEventSet") or name == "nvmlDeviceRegisterEvents":
+            return answer(self.node, call, at_us)
+        if name == "nvmlDeviceSetComputeMode":
+            self.announce(gpu, call.inputs[0], at_us)
+            return Answer(0)
         if name == "nvmlDeviceGetTemperature":
             return Answer(0, (u32(40 + gpu),), self.temperature_delay_us)
         if name == "nvmlDeviceSetPowerManagementLimit":
@@ -64,6 +69,9 @@ class World:
         if outputs is None:
             return Answer(Code.NOT_SUPPORTED)
         return outputs if isinstance(outputs, Answer) else Answer(0, outputs)
+
+    def announce(self, gpu: int, code: int, at_us: int) -> None:
+        self.node.driver_events.announce(at_us, gpu, EventType.XID, code)
 
     def _outputs(self, name, gpu, inputs, at_us):
         pids = PROCESSES.get(gpu, (200 + (gpu or 0),))
@@ -144,8 +152,6 @@ class World:
                         _field(buffer[i : i + size], at_us) for i in range(0, len(buffer), size)
                     ),
                 )
-            case "nvmlEventSetCreate":
-                return (u64(1),)
         return None
 
 
@@ -194,9 +200,10 @@ def main(directory: Path) -> None:
                     pass
                 os._exit(0)
         elif verb == b"event":
-            world.events += 1
+            world.announce(number, int(numbers[1]), now_us())
         endpoint.publish(now_us())
-        print("done", endpoint.generation, flush=True)
+        sets = world.node.driver_events.set_count
+        print("done", sets if verb == b"sets" else endpoint.generation, flush=True)
 
     selector.register(sys.stdin, selectors.EVENT_READ, command)
     print("ready", flush=True)

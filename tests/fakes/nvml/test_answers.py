@@ -20,10 +20,10 @@ from fakes.nvml.function import Function, Kind, Param
 from fakes.nvml.table import BY_NAME, FUNCTIONS
 from fakes.process import JobSpec
 from fakes.profile import load_profile, models
+from fakes.xid import raise_xid
 
 InputsOf = Callable[..., tuple[Any, ...]]
 LATER = {
-    "nvmlEventSetCreate", "nvmlEventSetFree", "nvmlEventSetWait_v2", "nvmlDeviceRegisterEvents",
     "nvmlGpmSampleAlloc", "nvmlGpmSampleFree", "nvmlGpmSampleGet",
 }  # fmt: skip
 NOT_ON_THIS_GPU = {
@@ -50,6 +50,13 @@ INPUTS: dict[str, tuple[Input, ...]] = {
     "nvmlDeviceSetPowerManagementLimit_v2": (struct.pack("<III", 0x200000C, 0, 300_000),),
 }
 """Inputs of the functions that do not take just anything."""
+ON_A_SET: dict[str, Callable[[int], tuple[Input, ...]]] = {
+    "nvmlDeviceRegisterEvents": lambda event_set: (8, event_set),
+    "nvmlEventSetWait": lambda event_set: (event_set, 0),
+    "nvmlEventSetWait_v2": lambda event_set: (event_set, 0),
+    "nvmlEventSetFree": lambda event_set: (event_set,),
+}
+"""Inputs of the functions that take an event set."""
 
 
 def node_under_load(model: str = "h100-sxm") -> Node:
@@ -57,6 +64,15 @@ def node_under_load(model: str = "h100-sxm") -> Node:
     node.start_job(JobSpec("train", (0, 1, 2)), 0)
     node.settle(0)
     return node
+
+
+def set_with_an_event(node: Node) -> int:
+    """An event set of the node's, in which an event waits."""
+    (handle,) = answer(node, Call("nvmlEventSetCreate"), 0).outputs
+    event_set = int.from_bytes(handle, "little")
+    assert answer(node, Call("nvmlDeviceRegisterEvents", 0, (8, event_set)), 0).code == 0
+    raise_xid(node, node.gpus[0], 45, 0)
+    return event_set
 
 
 def device_of(function: Function) -> int | None:
@@ -108,6 +124,8 @@ def test_outputs_have_the_shape_that_the_table_says(name: str, inputs_of: Inputs
         INPUTS["nvmlDeviceGetHandleByUUID"] = (gpu.uuid.encode(),)
         INPUTS["nvmlDeviceGetHandleBySerial"] = (gpu.serial.encode(),)
     device = device_of(function)
+    if name in ON_A_SET:
+        INPUTS[name] = ON_A_SET[name](set_with_an_event(node))
     for version in versions_of(function):
         inputs = INPUTS.get(name, inputs_of(function, version))
         got = answer(node, Call(name, device, inputs), 5_000_000)

@@ -21,6 +21,8 @@ CHAPTERS = (
     "setters",
     "lifecycle",
     "forks",
+    "forks_anywhere",
+    "events",
     "threads",
 )
 
@@ -41,6 +43,13 @@ def run(client: Path, simulator, chapter: str, **options: Any) -> None:
 def test_c_program_gets_nvml_by_the_book(client: Path, lasting, chapter: str) -> None:
     """No byte beyond a caller's buffer, the right codes, the right values: see ``client.c``."""
     run(client, lasting, chapter)
+
+
+def test_what_a_client_held_is_freed_when_it_has_ended(client: Path, simulator) -> None:
+    """A program that freed its sets, and one that left them, leave none behind."""
+    for chapter in ("forks", "events"):
+        run(client, simulator, chapter)
+        assert simulator.tell("sets") == "0"
 
 
 def test_readings_of_one_generation_are_of_one_moment(client: Path, simulator) -> None:

@@ -248,6 +248,7 @@ def test_an_event_wakes_who_waits_for_it(simulator, nvml: Nvml) -> None:
     """A wait ends when the event happens; its data has the device's handle."""
     event_set = ctypes.c_uint64()
     nvml.dll.nvmlEventSetCreate(ctypes.byref(event_set))
+    nvml.dll.nvmlDeviceRegisterEvents(nvml.gpu(3), ctypes.c_uint64(8), event_set)
     data = (ctypes.c_uint64 * 4)()
     codes: list[int] = []
 
@@ -257,7 +258,7 @@ def test_an_event_wakes_who_waits_for_it(simulator, nvml: Nvml) -> None:
     waiter = threading.Thread(target=wait)
     waiter.start()
     time.sleep(0.3)
-    simulator.tell("event")
+    simulator.tell("event 3 79")
     waiter.join(SOON_S)
     assert codes == [0]
     assert (data[0], data[1], data[2]) == (nvml.gpu(3).value, 8, 79)

@@ -1,0 +1,168 @@
+"""Short ways through the in-process carrier, for the commonest shapes of function.
+
+A campaign reads GPUs hundreds of thousands of times. A short way does what the long one does where
+everything is as nvidia-ml-py passes it, and leaves whatever is not to the long one.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from ctypes import Array
+from struct import Struct
+from typing import Any, Protocol
+
+from fakes.nvml.answer import Answer, Call
+from fakes.nvml.arguments import DEVICES, read_handle, write
+from fakes.nvml.codes import Code
+from fakes.nvml.function import Fit, Kind, Param
+
+Function = Callable[..., int]
+
+_SUCCESS = int(Code.SUCCESS)
+_INSUFFICIENT_SIZE = int(Code.INSUFFICIENT_SIZE)
+_OTHERWISE = (AttributeError, KeyError, TypeError, ValueError, struct.error)
+"""What comes of arguments that a short way does not take: another number of them, NULL, a pointer
+that was not made by ``byref``, a number that is Python's own, a handle that is none."""
+
+
+class Library(Protocol):
+    """The carrier, as far as a function concerns itself with it."""
+
+    users: int
+    respond: Callable[[Call], Answer]
+
+
+def shortcut(
+    library: Library, name: str, params: tuple[Param, ...], otherwise: Function
+) -> Function | None:
+    """A short way to call a function of this shape, if there is one."""
+    if any(param.optional or param.devices or param.asking_succeeds for param in params):
+        return None
+    make = _BY_SHAPE.get(tuple(param.kind for param in params))
+    return make(library, name, params, otherwise) if make else None
+
+
+def _value(library: Library, name: str, params: tuple[Param, ...], otherwise: Function) -> Function:
+    """One value of a device."""
+    respond = library.respond
+    put = Struct(f"{params[1].size}s").pack_into
+    calls: dict[int, Call] = {}
+
+    def function(*given: Any) -> int:
+        try:
+            handle, pointer = given
+            device = DEVICES[read_handle(handle)[0]]
+            memory = pointer._obj
+        except _OTHERWISE:
+            return otherwise(*given)
+        if not library.users:
+            return otherwise(*given)
+        call = calls.get(device) or calls.setdefault(device, Call(name, device))
+        code, outputs, _ = respond(call)
+        if not code:
+            put(memory, 0, outputs[0])
+        return code
+
+    return function
+
+
+def _value_by_number(
+    library: Library, name: str, params: tuple[Param, ...], otherwise: Function
+) -> Function:
+    """One value of a device that a number names: a sensor, a clock."""
+    respond = library.respond
+    put = Struct(f"{params[2].size}s").pack_into
+    calls: dict[tuple[int, int], Call] = {}
+
+    def function(*given: Any) -> int:
+        try:
+            handle, number, pointer = given
+            asked = DEVICES[read_handle(handle)[0]], number.value & 0xFFFFFFFF
+            memory = pointer._obj
+        except _OTHERWISE:
+            return otherwise(*given)
+        if not library.users:
+            return otherwise(*given)
+        call = calls.get(asked) or calls.setdefault(asked, Call(name, asked[0], asked[1:]))
+        code, outputs, _ = respond(call)
+        if not code:
+            put(memory, 0, outputs[0])
+        return code
+
+    return function
+
+
+def _values(
+    library: Library, name: str, params: tuple[Param, ...], otherwise: Function
+) -> Function:
+    """Several values of a device."""
+    respond = library.respond
+    puts = [Struct(f"{param.size}s").pack_into for param in params[1:]]
+    calls: dict[int, Call] = {}
+
+    def function(*given: Any) -> int:
+        try:
+            handle, *pointers = given
+            device = DEVICES[read_handle(handle)[0]]
+            memories = [pointer._obj for pointer in pointers]
+        except _OTHERWISE:
+            return otherwise(*given)
+        if not library.users or len(memories) != len(puts):
+            return otherwise(*given)
+        call = calls.get(device) or calls.setdefault(device, Call(name, device))
+        code, outputs, _ = respond(call)
+        if not code:
+            for put, memory, output in zip(puts, memories, outputs, strict=True):
+                put(memory, 0, output)
+        return code
+
+    return function
+
+
+def _records(
+    library: Library, name: str, params: tuple[Param, ...], otherwise: Function
+) -> Function | None:
+    """A list of a device's: the count of the room there is, and the room."""
+    if params[2].fit is not Fit.REFUSE:
+        return None
+    respond = library.respond
+    size = params[2].size
+    calls: dict[int, Call] = {}
+
+    def function(*given: Any) -> int:
+        try:
+            handle, counter, room = given
+            device = DEVICES[read_handle(handle)[0]]
+            count = counter._obj
+            fits = count.value
+        except _OTHERWISE:
+            return otherwise(*given)
+        if not library.users or (fits and not isinstance(room, Array)):
+            return otherwise(*given)
+        call = calls.get(device) or calls.setdefault(device, Call(name, device))
+        code, outputs, _ = respond(call)
+        if code:
+            return code
+        records = outputs[0]
+        needed = len(records) // size
+        count.value = needed
+        if needed > fits:
+            return _INSUFFICIENT_SIZE
+        if needed:
+            write([(room, 0, records)])
+        return _SUCCESS
+
+    return function
+
+
+_Make = Callable[[Library, str, tuple[Param, ...], Function], Function | None]
+
+_BY_SHAPE: dict[tuple[Kind, ...], _Make] = {
+    (Kind.DEVICE, Kind.OUT): _value,
+    (Kind.DEVICE, Kind.U32, Kind.OUT): _value_by_number,
+    (Kind.DEVICE, Kind.OUT, Kind.OUT): _values,
+    (Kind.DEVICE, Kind.OUT, Kind.OUT, Kind.OUT): _values,
+    (Kind.DEVICE, Kind.OUT, Kind.OUT, Kind.OUT, Kind.OUT): _values,
+    (Kind.DEVICE, Kind.COUNT, Kind.LIST): _records,
+}
