@@ -22,6 +22,7 @@ from gputui.incidents.case import (
     saved,
 )
 from gputui.incidents.history import DEFAULTS, History
+from gputui.incidents.links import linked
 from gputui.incidents.rule import Finding, Over, Rule, Span, Subject
 from gputui.incidents.thresholds import Thresholds
 from gputui.logs.kernel import KernelEvent
@@ -381,27 +382,5 @@ class Engine:
         if self._linked:
             return
         self._linked = True
-        open_cases = [case for case in self._cases.values() if case.is_open]
-        causes = {
-            (case.rule.kind, case.finding.subject.name): case.incident.id
-            for case in open_cases
-            if case.incident is not None
-        }
-        children: dict[str, list[str]] = {}
-        for case in open_cases:
-            incident = case.incident
-            if incident is None:
-                continue
-            found = (causes.get((kind, incident.subject)) for kind in case.finding.under)
-            parent = next((cause for cause in found if cause), None)
-            if parent is not None:
-                children.setdefault(parent, []).append(incident.id)
-            if parent != incident.parent:
-                self._put(case, replace(incident, parent=parent))
-        for case in open_cases:
-            incident = case.incident
-            if incident is None:
-                continue
-            under = tuple(sorted(children.get(incident.id, ())))
-            if under != incident.children:
-                self._put(case, replace(incident, children=under))
+        for case, incident in linked(case for case in self._cases.values() if case.is_open):
+            self._put(case, incident)
