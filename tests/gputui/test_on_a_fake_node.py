@@ -1,5 +1,10 @@
 """The reader on the real binding, nvidia-ml-py, whose answers come from a fake node."""
 
+import json
+import subprocess
+import sys
+from pathlib import Path
+
 import pynvml
 import pytest
 
@@ -13,8 +18,13 @@ from fakes.world import World
 from fakes.xid import raise_xid
 from gputui.assess import Assessor
 from gputui.logs.kernel import KernelParser
+from gputui.logs.nvml import xid_line
 from gputui.sources.nvml import NvmlReader
 from gputui.sources.reasons import is_failure
+
+ROOT = Path(__file__).parents[2]
+GPUCHAOS = (sys.executable, "-m", "chaos")
+GPUTUI = (sys.executable, "-m", "gputui")
 
 
 class Watched:
@@ -117,6 +127,31 @@ def test_growing_memory_is_foreseen_before_it_is_full(watched):
     assert used < 0.95 * total
 
 
+def test_nvml_itself_tells_xids_to_who_may_not_read_the_log(watched):
+    """Event sets of the real binding: the code and the GPU, once each, in order."""
+    watched.watch(3)
+    assert watched.reader.read_events(3.0) == []
+    raise_xid(watched.node, watched.node.gpus[3], 31, watched.now_us)
+    raise_xid(watched.node, watched.node.gpus[5], 94, watched.now_us)
+    buses = {gpu.index: gpu.bus_id for gpu in watched.watch().sample.gpus}
+    lines = watched.reader.read_events(4.0)
+    assert [line.text for line in lines] == [xid_line(buses[3], 31), xid_line(buses[5], 94)]
+    assert watched.reader.read_events(5.0) == []
+
+
+def test_everything_that_changes_seldom_is_read_on_a_healthy_node(watched):
+    """What this model has is there, with what a healthy one says."""
+    gpu = watched.watch(3).sample.gpus[2]
+    assert (gpu.recovery_action, gpu.remap_failed, gpu.ecc_enabled) == (0, False, True)
+    assert (gpu.pcie_generation, gpu.pcie_width, gpu.pcie_replays) == (5, 16, 0)
+    assert (gpu.nvlinks, gpu.nvlinks_down) == (18, ())
+    assert gpu.memory_temperature_c > 20
+    assert gpu.fabric_state == "completed"
+    assert gpu.serial
+    assert gpu.vbios
+    assert gpu.missing["retired_pages_double_bit"] == "not supported"
+
+
 def test_a_reset_that_is_required_is_told(watched):
     """An uncontained error asks for a reset; the GPU's own Xid hangs under it."""
     watched.watch(3)
@@ -124,3 +159,23 @@ def test_a_reset_that_is_required_is_told(watched):
     snapshot = watched.watch(2)
     assert states(snapshot)[2] == "reset_needed"
     assert [one.kind for one in snapshot.incidents] == ["GpuResetRequired", "GpuXid"]
+
+
+def test_an_xid_is_seen_by_who_may_not_read_the_kernel_log(fake_node):
+    """On a node of its own, through the library: the event comes as a line, and is an incident."""
+    node = fake_node("h100-sxm", "--gpus", "2")
+    argv = [*GPUTUI, "--stream", "--kernel-log", "none", "--interval", "200ms"]
+    with subprocess.Popen(
+        [*GPUCHAOS, "enter", "--", *argv],
+        cwd=ROOT, env=node.env, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True,
+    ) as stream:  # fmt: skip
+        assert stream.stdout is not None
+        records = map(json.loads, stream.stdout)
+        assert next(one for one in records if one["event"] == "sample")["gpu_count"] == 2
+        node.inject("xid", "gpu=1", "code=31")
+        line = next(one for one in records if one["event"] == "log")
+        assert line["source"] == "nvml"
+        assert "Xid 31 on" in line["text"]
+        incident = next(one for one in records if one["event"] == "incident")["incident"]
+        assert (incident["kind"], incident["gpu"]) == ("GpuXid", 1)
+        stream.terminate()
