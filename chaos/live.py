@@ -27,6 +27,7 @@ from chaos.fault import (
     type_of,
 )
 from chaos.foreground import KEYBOARD, PASSED_ON, Foreground
+from chaos.lookalikes.server import CommandServer
 from chaos.run import Active, Run, UnknownFaultError
 from chaos.sandbox.host import SandboxHost
 from chaos.selection import Inventory
@@ -65,11 +66,14 @@ class Surface(Service, Protocol):
 
 @dataclass(frozen=True, slots=True)
 class LiveNode:
-    """A node of the world, the real processes on it, and what shows it (None: nothing does)."""
+    """A node of the world, the real processes on it, what shows it, and what answers its commands
+    (None: nothing does).
+    """
 
     node: Node
     host: SandboxHost
     surface: Surface | None
+    commands: CommandServer | None
 
 
 class LiveRun:
@@ -87,6 +91,7 @@ class LiveRun:
         self._clock = clock
         self._nodes = tuple(nodes)
         self._surfaces = [live.surface for live in nodes if live.surface is not None]
+        self._commands = [live.commands for live in nodes if live.commands is not None]
         self._inventory = inventory
         self._facts = facts
         self._selector = selectors.DefaultSelector()
@@ -95,7 +100,7 @@ class LiveRun:
 
     def serve(self, start: Callable[[], Foreground], others: Sequence[Service] = ()) -> int:
         """Start the program and serve it, and ``others``, until it ends; its exit status."""
-        services: list[Service] = [*self._surfaces, *others]
+        services: list[Service] = [*self._surfaces, *self._commands, *others]
         with self._selector, _signals() as woken:
             self._selector.register(woken, selectors.EVENT_READ)
             for live in self._nodes:
@@ -144,16 +149,27 @@ class LiveRun:
         now_us = self._clock.now_us()
         happened = self._run.advance(now_us) or self._changed
         self._changed = False
-        due = time.monotonic() - self._published_s >= _PERIOD_S
-        if happened or due:
+        for commands in self._commands:
+            happened = commands.advance(now_us, happened=happened) or happened
+        if happened or self._is_due(now_us):
             self._published_s = time.monotonic()
             for surface in self._surfaces:
                 surface.publish(now_us, happened=happened)
+        for commands in self._commands:
+            commands.settle()
+
+    def _is_due(self, at_us: int) -> bool:
+        """Whether it is time to show the nodes, though nothing happened."""
+        dues_us = (surface.next_due_us() for surface in self._surfaces)
+        return time.monotonic() - self._published_s >= _PERIOD_S or any(
+            due_us is not None and due_us <= at_us for due_us in dues_us
+        )
 
     def _idle_s(self) -> float:
         """How long there is nothing to do unless somebody asks."""
         dues_us = (surface.next_due_us() for surface in self._surfaces)
         next_us = [self._run.world.next_us(), *(due for due in dues_us if due is not None)]
+        next_us += [commands.next_due_us() for commands in self._commands]
         until_event_s = self._clock.real_seconds(min(next_us) - self._clock.now_us())
         until_publication_s = self._published_s + _PERIOD_S - time.monotonic()
         return max(0.0, min(until_event_s, until_publication_s))

@@ -22,13 +22,19 @@ from chaos.errors import UsageError, did_you_mean
 from chaos.fleet import Given, build_world
 from chaos.foreground import Foreground
 from chaos.live import LiveNode, LiveRun, Surface
+from chaos.lookalikes.binding import Bindings
+from chaos.lookalikes.server import CommandServer
+from chaos.lookalikes.under_way import Scene
 from chaos.run import Run
 from chaos.sandbox import view
+from chaos.sandbox.compiled import compiled
 from chaos.sandbox.host import SandboxHost
 from chaos.sandbox.people import user_numbers
+from chaos.sandbox.plan import Root
 from chaos.sandbox.tier import Outcome, check_uncontained, start_nodes
 from chaos.scenario import Entry
 from fakes.clock import ScaledClock
+from fakes.commands.registry import commands
 from fakes.kernel_log import KernelLogFile
 from fakes.node import Node
 from fakes.nvml.answer import answer
@@ -67,8 +73,8 @@ def play(
         stage = _Stage(given, options, words, stack)
         clock = ScaledClock(options.rate)
         world = build_world(given, seed=seed, host_of=stage.hosts.__getitem__, epoch=clock.epoch())
-        nodes = [stage.equip(node, clock) for node in world.nodes.values()]
         run = Run(world, timeline)
+        nodes = [stage.equip(node, run, clock) for node in world.nodes.values()]
         live = LiveRun(run, clock, nodes, given.inventory, stage.facts())
         control = ControlServer(stage.directory.control, live.answer)
         stack.callback(control.close)
@@ -108,33 +114,35 @@ class _Stage:
         self._library = self._find_library()
         self.directory = registry.claim(options.name)
         stack.callback(self.directory.close)
-        users = user_numbers(job.user for job in given.jobs)
-        outfits = {name: self._outfit(name, users) for name in given.fleet.names}
+        self._users = user_numbers(job.user for job in given.jobs)
+        self._bindings = Bindings()
         self.hosts = {
-            name: SandboxHost(name, outfit.directory, users) for name, outfit in outfits.items()
+            name: SandboxHost(name, self.directory.node(name), self._users)
+            for name in given.fleet.names
         }
         stack.callback(_close, self.hosts)
-        self._roots = {name: view.root(outfit, os.environ) for name, outfit in outfits.items()}
+        self._look_alike = self._find_look_alike()
+        self._roots = {name: self._root(name) for name in given.fleet.names}
         self._outcome: Outcome = start_nodes(
             tuple(self.hosts.values()), self._roots, sandbox=options.sandbox
         )
 
-    def _outfit(self, name: str, users: Mapping[str, int]) -> view.Outfit:
-        """What a node has of its own, in its directory; NVML's endpoint comes later."""
+    def _root(self, name: str) -> Root:
+        """Fill a node's directory, and plan what its programs see; NVML's endpoint comes later."""
         outfit = view.Outfit(
             run=self.directory.path,
             directory=self.directory.node(name),
             library=self._library,
-            look_alike=None,
-            commands=(),
-            users=users,
+            look_alike=self._look_alike,
+            commands=tuple(commands()) if self._look_alike else (),
+            users=self._users,
             gpus=self._given.fleet.gpus,
         )
         view.equip(outfit)
-        return outfit
+        return view.root(outfit, os.environ)
 
-    def equip(self, node: Node, clock: ScaledClock) -> LiveNode:
-        """Give a node of the world its kernel log and its NVML."""
+    def equip(self, node: Node, run: Run, clock: ScaledClock) -> LiveNode:
+        """Give a node of the world its kernel log, its NVML and its commands."""
         home = self.directory.node(node.name)
         log = KernelLogFile(
             view.kernel_log(home),
@@ -144,7 +152,13 @@ class _Stage:
         )
         self._stack.callback(log.close)
         node.kernel_log.listen(log)
-        return LiveNode(node, self.hosts[node.name], self._surface(node, home, clock))
+        answering = None
+        if self._look_alike is not None:
+            scene = Scene(node, run.world, clock.now_us, self._bindings)
+            names = {number: name for name, number in self._users.items()}
+            answering = CommandServer(home, scene, names, run.problems.append)
+            self._stack.callback(answering.close)
+        return LiveNode(node, self.hosts[node.name], self._surface(node, home, clock), answering)
 
     def _surface(self, node: Node, home: Path, clock: ScaledClock) -> Surface | None:
         """What shows a node: NVML for every program, or samples for the one gputui."""
@@ -182,7 +196,10 @@ class _Stage:
             directory, self._words, os.environ, self._empty(node), self._options.writable
         )
         entrance = self.hosts[node].entrance(carried if contained else ())
-        return Foreground(entrance, self._words, environment)
+        program = Foreground(entrance, self._words, environment)
+        if self._look_alike is not None:
+            self._bindings.prepare()  # while the program comes to itself
+        return program
 
     def _empty(self, node: str) -> list[str]:
         """The machine's directories that are empty on a node."""
@@ -221,7 +238,7 @@ class _Stage:
             f"{self._outcome.sentence()}."
         )
         if self._missing:
-            yield f"gputui is fed its readings, and nothing else can run here: {self._missing}."
+            yield f"{self._missing}."
 
     def _find_library(self) -> Path | None:
         """The NVML library; None where gputui can do without."""
@@ -230,10 +247,20 @@ class _Stage:
         except NoCompilerError as error:
             if not _is_gputui(self._words):
                 raise UsageError(f"{self._words[0]} cannot run: {error}.") from error
-            self._missing = str(error)
+            self._missing = f"gputui is fed its readings, and nothing else can run here: {error}"
             return None
         except LibraryError as error:
             raise UsageError(f"{error}.") from error
+
+    def _find_look_alike(self) -> Path | None:
+        """The program that stands for every look-alike, where the library is there to answer it."""
+        if self._library is None:
+            return None
+        try:
+            return compiled("lookalike")
+        except LibraryError as error:
+            self._missing = f"commands have no look-alikes: {error}"
+            return None
 
 
 def _close(hosts: Mapping[str, SandboxHost]) -> None:

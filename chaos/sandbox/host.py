@@ -62,24 +62,16 @@ class SandboxHost:
         self._ended = False
         self._orders: Lines | None = None
         self._init: subprocess.Popen[bytes] | None = None
+        self._launch()
 
     def start(self, containment: Containment, root: Root | None) -> None:
-        """Start the node's first process; ``root`` None: without namespaces.
+        """Let the node's first process begin; ``root`` None: without namespaces.
 
-        A :class:`RefusedError` leaves nothing behind.
+        After a :class:`RefusedError` there is nothing left of it, and the next start has a new one.
         """
-        self._ended = False
-        ours, theirs = socket.socketpair()
-        with theirs:
-            self._init = subprocess.Popen(
-                own_program("chaos.sandbox.init"),
-                stdin=theirs.fileno(),
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.PIPE,
-                start_new_session=True,
-            )
-        ours.settimeout(_PATIENCE_S)
-        self._orders = Lines(ours)
+        if self._orders is None:
+            self._launch()
+        assert self._orders is not None
         self._orders.send(
             {
                 "node": self.node,
@@ -97,6 +89,21 @@ class SandboxHost:
         if root is not None:
             handle = f"/proc/{self.init_pid}/fd/{ready['users']}" if ready["users"] >= 0 else ""
             self._door = Entrance(self.init_pid, handle, root.staging)
+
+    def _launch(self) -> None:
+        """Start the node's first process; it comes to itself while we find out what it is to do."""
+        self._ended = False
+        ours, theirs = socket.socketpair()
+        with theirs:
+            self._init = subprocess.Popen(
+                own_program("chaos.sandbox.init"),
+                stdin=theirs.fileno(),
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                start_new_session=True,
+            )
+        ours.settimeout(_PATIENCE_S)
+        self._orders = Lines(ours)
 
     def entrance(self, binds: Sequence[Bind] = ()) -> Entrance:
         """How a program gets onto the node, with what it brings along."""

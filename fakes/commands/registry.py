@@ -43,7 +43,8 @@ class Call:
     ``argv`` is without the program's name, which is ``program``, as it was called. ``nvml`` is
     nvidia-ml-py, or an object with its functions, on the library of ``node``. ``clock`` tells the
     node's Unix time in seconds; ``pause`` lets microseconds of the run's clock pass, and may end
-    the call by an exception of its own.
+    the call by an exception of its own. ``columns`` is the width of the terminal that ``out`` goes
+    to, 0 if it is none.
     """
 
     argv: Sequence[str]
@@ -59,6 +60,7 @@ class Call:
     cwd: str = "/"
     env: Mapping[str, str]
     user: str = "root"
+    columns: int = 0
 
     @property
     def gpu_addresses(self) -> tuple[str, ...]:

@@ -108,7 +108,7 @@ def cache() -> Iterator[Path]:
         (folder / "gputui").mkdir(mode=0o755)
         program = (
             "import fakes.nvml.shim.build as nvml, chaos.sandbox.compiled as own;"
-            "print(nvml.require().parent, own.compiled('rank'), sep='\\n')"
+            "print(nvml.require().parent, *map(own.compiled, ('rank', 'lookalike')), sep='\\n')"
         )
         done = subprocess.run(
             [sys.executable, "-c", program],

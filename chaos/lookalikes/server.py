@@ -1,0 +1,210 @@
+"""The socket that a node's look-alikes call: each connection is one call.
+
+Served by the simulator's loop, as the control socket is. A call whose program has gone (it was
+killed, or its output is not wanted any more) is ended where it waits.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import pwd
+import selectors
+import socket
+import struct
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+from chaos.lookalikes.under_way import Scene, UnderWay
+from chaos.lookalikes.wire import Inbox, WireError, exit_message, message, request_of
+from fakes.commands.registry import NOT_UNDERSTOOD, commands
+from fakes.nvml.answer import FOREVER_US
+
+SOCKET = "commands.sock"
+
+_CONNECTIONS = 512
+_CREDENTIALS = struct.Struct("3i")  # SO_PEERCRED: PID, user, group
+_CHUNK = 65536
+
+
+@dataclass(eq=False, slots=True)
+class _Caller:
+    """A connection, what it has sent of its call, and the call once it is complete."""
+
+    connection: socket.socket
+    inbox: Inbox = field(default_factory=Inbox)
+    parts: dict[bytes, bytes] = field(default_factory=dict)
+    call: UnderWay | None = None
+    shown: bool = False
+    """Whether what the call changed can be seen by others, so that it may return."""
+
+
+class CommandServer:
+    """Takes the calls of one node.
+
+    ``directory`` is the node's; ``users`` are names by number, where the system's are not meant.
+    ``note`` gets a sentence on each call that was not understood.
+    """
+
+    def __init__(
+        self,
+        directory: Path,
+        scene: Scene,
+        users: Mapping[int, str],
+        note: Callable[[str], None],
+    ) -> None:
+        self._scene = scene
+        self._users = users
+        self._note = note
+        self._callers: set[_Caller] = set()
+        self._changed = False
+        self._selector: selectors.BaseSelector | None = None
+        self._listener = socket.socket(socket.AF_UNIX)
+        self._listener.setblocking(False)
+        self._listener.bind(str(directory / SOCKET))
+        (directory / SOCKET).chmod(0o666)  # the directory lets in whom it concerns
+        self._listener.listen(_CONNECTIONS)
+
+    # --- the loop's side -------------------------------------------------------------------------
+
+    def register(self, selector: selectors.BaseSelector) -> None:
+        """Be served by ``selector``: the ``data`` of its ready keys is to be called."""
+        self._selector = selector
+        selector.register(self._listener, selectors.EVENT_READ, self._accept)
+
+    def unregister(self) -> None:
+        """Be served no longer: every call ends."""
+        for caller in tuple(self._callers):
+            self._hang_up(caller)
+        if self._selector is not None:
+            self._selector.unregister(self._listener)
+            self._selector = None
+
+    def close(self) -> None:
+        """End."""
+        self.unregister()
+        self._listener.close()
+
+    def next_due_us(self) -> int:
+        """When, on the run's clock, a waiting call goes on."""
+        calls = (caller.call for caller in self._callers)
+        return min((call.until_us for call in calls if call and not call.ended), default=FOREVER_US)
+
+    def advance(self, at_us: int, *, happened: bool) -> bool:
+        """Let every call go on that can; whether one has changed the world since this was asked."""
+        for caller in tuple(self._callers):
+            call = caller.call
+            if call and not call.ended and call.is_due(at_us, happened=happened):
+                self._go_on(caller, call)
+        changed, self._changed = self._changed, False
+        return changed
+
+    def settle(self) -> None:
+        """What was changed can be seen now: let the calls that did it return."""
+        for caller in tuple(self._callers):
+            if caller.call and caller.call.ended and not caller.shown:
+                caller.shown = True
+                self._send(caller)
+
+    # --- the callers' side -----------------------------------------------------------------------
+
+    def _accept(self) -> None:
+        with contextlib.suppress(BlockingIOError, ConnectionError):
+            connection, _ = self._listener.accept()
+            if self._selector is None or len(self._callers) >= _CONNECTIONS:
+                connection.close()
+                return
+            connection.setblocking(False)
+            caller = _Caller(connection)
+            self._callers.add(caller)
+            self._selector.register(connection, selectors.EVENT_READ, partial(self._serve, caller))
+
+    def _serve(self, caller: _Caller) -> None:
+        """A connection is ready: for what has come, and for what is still to be sent."""
+        if caller not in self._callers:
+            return  # hung up on since it became ready
+        try:
+            received = caller.connection.recv(_CHUNK)
+        except BlockingIOError:
+            self._send(caller)
+            return
+        except ConnectionError:
+            received = b""
+        if not received:
+            self._hang_up(caller)
+            return
+        try:
+            for letter, content in caller.inbox.feed(received):
+                self._take(caller, letter, content)
+        except WireError:
+            self._hang_up(caller)
+
+    def _take(self, caller: _Caller, letter: bytes, content: bytes) -> None:
+        if letter == b"i" and caller.call and not caller.call.ended:
+            caller.call.take_input(content)
+            self._go_on(caller, caller.call)
+        elif letter == b"g" and caller.call is None:
+            self._begin(caller)
+        else:
+            caller.parts[letter] = content
+
+    def _begin(self, caller: _Caller) -> None:
+        request = request_of(caller.parts)
+        names = (Path(request.program).name, Path(request.file).name)
+        command = next((commands()[name] for name in names if name in commands()), None)
+        if command is None:
+            said = message(b"p", f"{request.program}: there is no such look-alike\n".encode())
+            with contextlib.suppress(OSError):
+                caller.connection.send(said + exit_message(NOT_UNDERSTOOD))
+            self._hang_up(caller)
+            return
+        caller.call = UnderWay(command, request, self._user_of(caller.connection), self._scene)
+        self._go_on(caller, caller.call)
+
+    def _user_of(self, connection: socket.socket) -> str:
+        """Whose process is at the other end."""
+        facts = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
+        uid: int = _CREDENTIALS.unpack(facts)[1]
+        with contextlib.suppress(KeyError):
+            return self._users.get(uid) or pwd.getpwuid(uid).pw_name
+        return str(uid)
+
+    def _go_on(self, caller: _Caller, call: UnderWay) -> None:
+        call.go_on()
+        if call.ended:
+            self._changed = self._changed or call.changed
+            caller.shown = not call.changed
+            if call.problem:
+                self._note(call.problem)
+        self._send(caller)
+
+    def _send(self, caller: _Caller) -> None:
+        """Send what can be sent; a call that has ended says its last word when it can be shown."""
+        call = caller.call
+        if call is None or (call.ended and not caller.shown):
+            return
+        try:
+            with contextlib.suppress(BlockingIOError):
+                while call.unsent:
+                    del call.unsent[: caller.connection.send(call.unsent)]
+        except OSError:
+            self._hang_up(caller)
+            return
+        if call.ended and not call.unsent:
+            self._hang_up(caller)
+        elif self._selector is not None:
+            events = selectors.EVENT_READ | (selectors.EVENT_WRITE if call.unsent else 0)
+            key = self._selector.get_key(caller.connection)
+            if key.events != events:
+                self._selector.modify(caller.connection, events, key.data)
+
+    def _hang_up(self, caller: _Caller) -> None:
+        if caller not in self._callers:
+            return
+        self._callers.discard(caller)
+        if caller.call is not None and not caller.call.ended:
+            caller.call.end()
+        if self._selector is not None:
+            self._selector.unregister(caller.connection)
+        caller.connection.close()
