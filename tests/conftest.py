@@ -95,6 +95,15 @@ class Terminal:
             if self.status is not None or time.monotonic() > deadline:
                 raise AssertionError(f"waited in vain (status {self.status}):\n{self.text()}")
 
+    def discard(self, for_s: float = 0.0) -> None:
+        """Have what the program draws within ``for_s`` go unseen: an emulator is slow."""
+        deadline = time.monotonic() + for_s
+        while True:
+            left = max(deadline - time.monotonic(), 0.0)
+            if not select.select([self._fd], [], [], left)[0]:
+                return
+            os.read(self._fd, 65536)
+
     def draw_over(self, data: bytes) -> None:
         """Another program writes on the same terminal."""
         self._stream.feed(data)

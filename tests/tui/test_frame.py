@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gputui.model import (
@@ -27,13 +27,34 @@ from gputui.tui.scene import Held, Scene
 from gputui.tui.view import Panel, Sort, View
 
 NOW_S = 1_764_505_800.0
+SIZES = [
+    (width, height)
+    for width in (40, 61, 80, 100, 140, 211, 300)
+    for height in (10, 15, 16, 24, 33, 50, 100)
+]
 
 # ------------------------------------------------------------------- any screen
 
-foreign = st.text(
-    alphabet=st.one_of(st.characters(codec="utf-8"), st.sampled_from("\x1b\n\t中🙂[/]")),
-    max_size=80,
+FOREIGN = (
+    "",
+    "train",
+    "node-a.example.com",
+    "NVIDIA H100 80GB HBM3",
+    "\x1b[2J\x1b]0;title\x07",
+    "line one\nline two\tand a tab\r",
+    "训练任务 在中文系统上运行",
+    "größe naïve e\u0301",
+    "🙂👍 rocket 🚀",
+    "[bold red]markup[/]",
+    "a" * 80,
+    "中" * 40,
+    "many short words " * 5,
+    "\u202eoverride\u2066\u200b",
+    "\ud800 lone",
 )
+foreign = st.one_of(st.sampled_from(FOREIGN), st.sampled_from(FOREIGN), st.text(max_size=20))
+"""Text from outside; whatever else there is in it is tested in ``test_text``."""
+
 whole = st.one_of(st.none(), st.integers(0, 1 << 48))
 gpus = st.builds(
     GpuSample,
@@ -136,25 +157,56 @@ def scenes(draw_: Any) -> Scene:
     )
 
 
-@settings(max_examples=120, deadline=None)
-@given(scenes(), st.integers(40, 300), st.integers(10, 100))
-def test_every_screen_is_whole(scene: Scene, width: int, height: int) -> None:
-    """Any node at any size from 40x10 up: no exception, and every line exactly as wide as it."""
+sizes = {"width": st.integers(40, 300), "height": st.integers(10, 100)}
+few = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+many = settings(max_examples=2000, deadline=None, suppress_health_check=list(HealthCheck))
+
+
+def check(scene: Scene, width: int, height: int) -> None:
+    """No exception, every line exactly as wide as the screen, every incident on it."""
     frame = draw(scene, width, height)
     assert len(frame.lines) == len(frame.targets) == height
     assert [line.width for line in frame.lines] == [width] * height
     assert all(line.text.isprintable() for line in frame.lines)
-
-
-@settings(max_examples=120, deadline=None)
-@given(scenes(), st.integers(40, 300), st.integers(10, 100))
-def test_incidents_are_never_cut_away(scene: Scene, width: int, height: int) -> None:
-    """Every one of up to five incidents is on every screen, with its kind."""
-    frame = draw(scene, width, height)
     for incident in scene.open_incidents():
         lines = lines_of(frame, Panel.INCIDENTS, incident.id)
         assert lines
         assert incident.kind[:6] in lines[0]
+
+
+@few
+@given(scene=scenes(), **sizes)
+def test_every_screen_is_whole_and_no_incident_is_cut_away(
+    scene: Scene, width: int, height: int
+) -> None:
+    """Any node with up to five incidents, looked at in any way, at any size from 40x10 up."""
+    check(scene, width, height)
+
+
+@pytest.mark.long
+@many
+@given(scene=scenes(), **sizes)
+def test_very_many_screens_are_whole(scene: Scene, width: int, height: int) -> None:
+    """The same, many times."""
+    check(scene, width, height)
+
+
+@pytest.mark.parametrize("count", range(1, 17))
+def test_every_number_of_gpus_fits_every_size_in_every_state(make: Any, count: int) -> None:
+    """1 to 16 GPUs, in every state, at sizes from 40x10 to 300x100; what is lost is in sight."""
+    states = list(GpuState)
+    for step, (width, height) in enumerate(SIZES):
+        given = {i: make.status(i, states[(i + step) % len(states)]) for i in range(count)}
+        lost = [i for i, status in given.items() if status.state is GpuState.LOST]
+        opened = [make.incident(gpu=i) for i in lost]
+        many_processes = [make.process(pid, pid % count) for pid in range(1, 30)]
+        snapshot = make.snapshot(
+            gpus=count, states=given, incidents=opened, processes=many_processes
+        )
+        scene = Scene(snapshot=snapshot, now_s=NOW_S)
+        check(scene, width, height)
+        frame = draw(scene, width, height)
+        assert all("LOST" in lines_of(frame, Panel.GPUS, i)[0] for i in lost)
 
 
 # --------------------------------------------------------------- particular ones

@@ -88,6 +88,11 @@ def assert_terminal_is_restored(opened: Any) -> None:
     )
 
 
+def ages_cut(opened: Any) -> str:
+    """The screen without what changes by itself: times of day and ages."""
+    return re.sub(r"\d\d:\d\d:\d\d|\b\d+[sm]\b", "", opened.text())
+
+
 def wait_until_stopped(opened: Any) -> None:
     """Wait until job control has stopped the program."""
     stat = Path(f"/proc/{opened.pid}/stat")
@@ -198,6 +203,26 @@ def test_it_follows_the_terminal_s_size(make: Any, terminal: Any, screen_program
     assert any("LOST" in line for line in lines[5:])
     opened.send("q")
     assert opened.wait() == 0
+
+
+def test_a_storm_of_resizes_ends_in_a_whole_screen(
+    make: Any, terminal: Any, screen_program: Any
+) -> None:
+    """After a thousand sizes within seconds, the screen is the one of the last."""
+    opened = terminal(screen_program(make.trouble()), columns=100, rows=30)
+    opened.wait_for("GpuLost")
+    for step in range(1000):
+        opened.resize(40 + step * 37 % 261, 10 + step * 23 % 91)
+        opened.discard(0.001)
+    opened.discard(0.2)
+    opened.resize(90, 28)
+    fresh = terminal(screen_program(make.trouble()), columns=90, rows=28)
+    fresh.wait_for("GpuLost")
+
+    opened.wait_until(lambda: fresh.read() or ages_cut(opened) == ages_cut(fresh))
+    for each in (opened, fresh):
+        each.send("q")
+        assert each.wait() == 0
 
 
 def test_ctrl_l_repairs_the_screen(make: Any, terminal: Any, screen_program: Any) -> None:
