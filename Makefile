@@ -74,4 +74,4 @@ generate: $(VENV)/.dev  ## the NVML table, from the public header
 clean:  ## everything that make has made
 	rm -rf $(VENV) .cache .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
-	find fakes chaos -name '*.so' -delete
+	find fakes chaos \( -name '*.so' -o -name '_*.bin' \) -delete

@@ -1,12 +1,12 @@
-"""Compiles the fake node's NVML library into the wheel, where there is a C compiler.
+"""Compiles a fake node's NVML library and programs into the wheel, where there is a C compiler.
 
 Without one the wheel is pure Python: the monitor is whole, and a fake node says what is missing
-when a program first needs the library.
+when a program first needs it.
 """
 
 from __future__ import annotations
 
-import importlib.util
+import sys
 import sysconfig
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 _SHIM = Path("fakes/nvml/shim")
+_SANDBOX = Path("chaos/sandbox")
 
 
 class LibraryBuildHook(BuildHookInterface[Any]):
@@ -25,23 +26,20 @@ class LibraryBuildHook(BuildHookInterface[Any]):
         """Before a wheel (also an editable one) is packed."""
         if self.target_name != "wheel":
             return
-        build = self._load(Path(self.root) / _SHIM / "build.py")
+        # The project's own packages are not installed here; these two modules need no others.
+        sys.path.insert(0, self.root)
+        from chaos.sandbox import compiled
+        from fakes.nvml.shim import build
+
         try:
             library = build.build(Path(self.root) / _SHIM)
+            programs = [compiled.build(name, Path(self.root) / _SANDBOX) for name in compiled.NAMES]
         except build.LibraryError as error:
-            self.app.display_warning(f"the wheel is made without the fake NVML library: {error}")
+            self.app.display_warning(f"the wheel is made without what is compiled: {error}")
             return
         build_data["artifacts"].append(f"/{_SHIM}/{library.name}")
+        build_data["artifacts"] += [f"/{_SANDBOX}/{program.name}" for program in programs]
         build_data["pure_python"] = False
         # C only: any Python 3 of this platform can use it.
         platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")
         build_data["tag"] = f"py3-none-{platform}"
-
-    @staticmethod
-    def _load(path: Path) -> Any:
-        """The module at ``path``, without the package around it: its dependencies are not here."""
-        spec = importlib.util.spec_from_file_location("fakenvml_build", path)
-        assert spec is not None and spec.loader is not None
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
-        return module

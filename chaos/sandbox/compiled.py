@@ -1,4 +1,7 @@
-"""The sandbox's own small C programs, compiled on first use and kept in the user's cache."""
+"""The sandbox's own small C programs: those that came with the package, or compiled on first use.
+
+Imports nothing but the compiler's name, so that a wheel can be made with it (hatch_build.py).
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,8 @@ from pathlib import Path
 
 from fakes.nvml.shim.build import CompileError, cache_directory, compiler
 
+NAMES = ("lookalike", "rank")
+
 _HERE = Path(__file__).resolve().parent
 _FLAGS = ("-std=gnu11", "-Os", "-s", "-Wall", "-Wextra")
 _STATIC = "-static"
@@ -18,26 +23,37 @@ _STATIC = "-static"
 
 def compiled(name: str) -> Path:
     """The program made from ``NAME.c``; a LibraryError of the shim's says why there is none."""
-    source = _HERE / f"{name}.c"
-    digest = hashlib.sha256(" ".join(_FLAGS).encode() + source.read_bytes()).hexdigest()[:16]
-    program = cache_directory() / f"{name}-{platform.machine()}-{digest}"
+    beside = _HERE / _file_name(name)
+    return beside if beside.is_file() else build(name, cache_directory())
+
+
+def build(name: str, into: Path) -> Path:
+    """Compile a program into a directory, which may not exist yet, unless it is there; its path."""
+    program = into / _file_name(name)
     if program.is_file():
         return program
     command = compiler()
     try:
-        program.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=program.parent) as scratch:
+        into.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=into) as scratch:
             built = Path(scratch) / name
-            compile_ = [*command, *_FLAGS, "-o", str(built), str(source)]
-            if _run([*compile_, _STATIC]) and (said := _run(compile_)):
-                raise CompileError(f"{command[0]} refused {source.name}: {said}")
+            words = [*command, *_FLAGS, "-o", str(built), str(_HERE / f"{name}.c")]
+            if _run([*words, _STATIC]) and (said := _run(words)):
+                raise CompileError(f"{command[0]} refused {name}.c: {said}")
             built.replace(program)
     except OSError as error:
         raise CompileError(
-            f"{source.name} cannot be compiled into {program.parent}: {error.strerror or error}; "
+            f"{name}.c cannot be compiled into {into}: {error.strerror or error}; "
             "XDG_CACHE_HOME names another place"
         ) from error
     return program
+
+
+def _file_name(name: str) -> str:
+    """A name that is another if the source is: a program is never older than its source."""
+    source = (_HERE / f"{name}.c").read_bytes()
+    digest = hashlib.sha256(" ".join(_FLAGS).encode() + source).hexdigest()[:16]
+    return f"_{name}-{platform.machine()}-{digest}.bin"
 
 
 def _run(command: list[str]) -> str:

@@ -70,7 +70,9 @@ def find_holder(folder: Path) -> Holder:
     folder.mkdir()
     folder.chmod(0o755)
     try:
-        return CompiledHolder(Path(shutil.copy(compiled("rank"), folder / "rank")))
+        program = Path(shutil.copyfile(compiled("rank"), folder / "rank"))
+        program.chmod(0o755)
+        return CompiledHolder(program)
     except LibraryError:
         return ShellHolder(Path(shutil.which("sh") or "/bin/sh"), folder)
 
