@@ -31,7 +31,7 @@ from chaos.errors import Mistakes, Place, ScenarioError, UsageError, quoted, sho
 
 _MAX_DEPTH = 32
 _MAX_BYTES = 1 << 20
-_MAX_ITEMS = 5_000
+MAX_ITEMS = 5_000
 _MAX_KEYS = 1_000
 _MAX_TREES = 200_000
 """In a whole file: so much takes the parser seconds."""
@@ -185,10 +185,10 @@ class _Builder:
         for event in self._events:
             if isinstance(event, SequenceEndEvent):
                 break
-            if len(items) == _MAX_ITEMS:
+            if len(items) == MAX_ITEMS:
                 # Here, and not when the file has been read: that takes seconds.
                 raise self._error(
-                    event, f"more than {_MAX_ITEMS} entries: a burst is one entry with 'times:'."
+                    event, f"more than {MAX_ITEMS} entries: a burst is one entry with 'times:'."
                 )
             items.append(self._tree(event, depth + 1))
         return Items(tuple(items), self._place(start))
