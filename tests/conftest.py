@@ -104,6 +104,11 @@ class Terminal:
                 return
             os.read(self._fd, 65536)
 
+    def hang_up(self) -> None:
+        """The terminal vanishes, as when a connection is cut."""
+        os.close(self._fd)
+        self._fd = os.open(os.devnull, os.O_RDONLY)
+
     def draw_over(self, data: bytes) -> None:
         """Another program writes on the same terminal."""
         self._stream.feed(data)

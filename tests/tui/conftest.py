@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import pickle
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -207,3 +210,51 @@ def screenful() -> type[Screenful]:
 def changed() -> Callable[..., Any]:
     """``dataclasses.replace``, for making the next snapshot of one."""
     return replace
+
+
+PROGRAM = '''
+"""The screen on snapshots from a file."""
+import pickle, sys, threading, time
+from pathlib import Path
+from gputui.tui.run import run
+
+snapshots = pickle.loads(Path(sys.argv[1]).read_bytes())
+stuck = "stuck" in sys.argv
+theme = next((a[8:] for a in sys.argv if a.startswith("--theme=")), None)
+
+class Source:
+    def start(self, on_snapshot):
+        threading.Thread(target=self.deliver, args=(on_snapshot,), daemon=not stuck).start()
+
+    def deliver(self, on_snapshot):
+        for snapshot in snapshots:
+            on_snapshot(snapshot)
+            time.sleep(0.05)
+        while stuck:
+            time.sleep(1)
+
+    def stop(self):
+        while stuck:
+            time.sleep(1)
+
+    def acknowledge(self, incident_id):
+        return False
+
+sys.exit(run(Source(), theme=theme))
+'''
+
+
+@pytest.fixture
+def screen_program(tmp_path: Path) -> Callable[..., list[str]]:
+    """The command that shows given snapshots."""
+
+    def command(*snapshots: Any, options: tuple[str, ...] = ()) -> list[str]:
+        program, data = (
+            tmp_path / "program.py",
+            tmp_path / f"{len(list(tmp_path.iterdir()))}.pickle",
+        )
+        program.write_text(PROGRAM)
+        data.write_bytes(pickle.dumps(snapshots))
+        return [sys.executable, str(program), str(data), *options]
+
+    return command

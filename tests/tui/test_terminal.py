@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import os
-import pickle
 import re
 import signal
 import subprocess
-import sys
 import termios
 import time
 from collections.abc import Callable
@@ -18,56 +16,9 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 
-PROGRAM = '''
-"""The screen on snapshots from a file."""
-import pickle, sys, threading, time
-from pathlib import Path
-from gputui.tui.run import run
-
-snapshots = pickle.loads(Path(sys.argv[1]).read_bytes())
-stuck = "stuck" in sys.argv
-theme = next((a[8:] for a in sys.argv if a.startswith("--theme=")), None)
-
-class Source:
-    def start(self, on_snapshot):
-        threading.Thread(target=self.deliver, args=(on_snapshot,), daemon=not stuck).start()
-
-    def deliver(self, on_snapshot):
-        for snapshot in snapshots:
-            on_snapshot(snapshot)
-            time.sleep(0.05)
-        while stuck:
-            time.sleep(1)
-
-    def stop(self):
-        while stuck:
-            time.sleep(1)
-
-    def acknowledge(self, incident_id):
-        return False
-
-sys.exit(run(Source(), theme=theme))
-'''
-
 MODE = re.compile(rb"\x1b\[\?(\d+)([hl])")
 OFF_AT_THE_END = {b"1049", b"1000", b"1003", b"1006", b"1015", b"1004", b"2004"}
 """Alternate screen, mouse, focus reports, bracketed paste."""
-
-
-@pytest.fixture
-def screen_program(tmp_path: Path) -> Callable[..., list[str]]:
-    """The command that shows given snapshots."""
-
-    def command(*snapshots: Any, options: tuple[str, ...] = ()) -> list[str]:
-        program, data = (
-            tmp_path / "program.py",
-            tmp_path / f"{len(list(tmp_path.iterdir()))}.pickle",
-        )
-        program.write_text(PROGRAM)
-        data.write_bytes(pickle.dumps(snapshots))
-        return [sys.executable, str(program), str(data), *options]
-
-    return command
 
 
 def assert_terminal_is_restored(opened: Any) -> None:
@@ -182,8 +133,7 @@ def test_a_vanished_terminal_ends_it(make: Any, terminal: Any, screen_program: A
     """When the connection is cut the program ends; it does not spin on what is gone."""
     opened = terminal(screen_program(make.trouble()))
     opened.wait_for("GpuLost")
-    os.close(opened._fd)
-    opened._fd = os.open(os.devnull, os.O_RDONLY)
+    opened.hang_up()
     for _ in range(200):
         opened._reap(os.WNOHANG)
         if opened.status is not None:
