@@ -12,6 +12,8 @@ import pytest
 GPUCHAOS = (sys.executable, "-m", "chaos")
 Find = Callable[[str, str], str]
 
+F9, DOWN = "\x1b[20~", "\x1bOB"  # as an xterm sends them to a program in keypad mode
+
 FROM_PYPI = "make test installs it"
 FROM_DEBIAN = "make clients fetches it on Debian; elsewhere install nvtop"
 
@@ -64,3 +66,25 @@ def test_nvtop_shows_eight_gpus_and_the_living_processes(
         screen.wait_for(rf"^ *{pid} ")
     screen.send("q")
     assert screen.wait() == 0
+
+
+def test_nvtops_kill_key_ends_a_process_and_frees_its_memory(
+    fake_node: Callable[..., Any], program: Find, terminal: Callable[..., Any]
+) -> None:
+    """F9 and a signal from its list: the selected process is gone for nvtop, NVML and ps."""
+    node = fake_node("h100-sxm", "--gpus", "2")
+    nvtop = program("nvtop", FROM_DEBIAN)
+    screen = terminal(
+        [*GPUCHAOS, "enter", "--", nvtop, "--no-plot"], columns=160, rows=50, env=node.env
+    )
+    first, second = sorted(job_pids(node))
+    screen.wait_for(rf"^ *{second} ")
+    screen.send(F9)
+    screen.wait_for("9 SIGKILL")
+    for _ in range(9):  # from "0 Cancel"
+        screen.send(DOWN)
+        screen.read()
+    screen.send("\n")
+    screen.wait_for(r"MEM\[ +0\.\d+Gi")
+    assert not re.search(rf"^ *{first} ", screen.text(), re.MULTILINE)
+    assert job_pids(node) == {second}
