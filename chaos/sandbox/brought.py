@@ -17,6 +17,7 @@ from pathlib import Path
 
 from chaos.errors import UsageError
 from chaos.sandbox.plan import Bind
+from chaos.sandbox.program import current_directory
 
 _SEARCH_PATHS = ("PATH", "PYTHONPATH", "LD_LIBRARY_PATH")
 _PLACES = ("VIRTUAL_ENV", "CONDA_PREFIX", "TERMINFO")
@@ -35,7 +36,7 @@ def brought(
 
     The current directory is among them, where it is to be seen at all.
     """
-    here = Path.cwd()
+    here = current_directory()
     wanted = [_repository(here), here, *_own_python(), *_by_environment(environ)]
     wanted += _program(words[0], environ, _LONGEST_CHAIN)
     binds: dict[str, Bind] = {}
@@ -130,7 +131,7 @@ def _program(word: str, environ: Mapping[str, str], chain: int) -> Iterator[Path
     found = word if "/" in word else shutil.which(word, path=environ.get("PATH"))
     if not found or not chain:
         return
-    path = Path(os.path.normpath(Path.cwd() / found))
+    path = Path(os.path.normpath(current_directory() / found))
     if not stat.S_ISREG(_kind(path)):
         return
     yield path

@@ -27,6 +27,7 @@ from pathlib import Path
 from chaos.sandbox import kernel
 from chaos.sandbox.namespaces import KINDS, become_powerless, see
 from chaos.sandbox.plan import Bind, Entrance
+from chaos.sandbox.program import current_directory
 from chaos.sandbox.root import CONSOLE, copied, put
 from chaos.sandbox.terminal import Terminal
 
@@ -46,7 +47,7 @@ def main() -> int:
     if lifeline >= 0:
         os.set_inheritable(lifeline, False)
     terminal = Terminal()
-    directory = str(Path.cwd())
+    directory = str(current_directory())
     woken = _listen()
     try:
         users = _join(entrance)

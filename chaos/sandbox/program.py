@@ -15,3 +15,11 @@ def own_program(module: str, *words: str) -> list[str]:
     """The command that runs ``main()`` of a module of ours, from whatever directory."""
     start = _START.format(module=module)
     return [sys.executable, "-I", "-S", "-c", start, str(_ROOT), *words]
+
+
+def current_directory() -> Path:
+    """The current directory; the root where it has been removed from under us."""
+    try:
+        return Path.cwd()
+    except FileNotFoundError:
+        return Path("/")

@@ -60,7 +60,10 @@ class ShellHolder:
         name = words[0].rsplit("/", 1)[-1]
         script = f"echo '{name}' > /proc/$$/comm\nread -r _\n"
         if len(words) > 1 and _PLAIN_NAME.fullmatch(words[1]):
-            (self.folder / words[1]).write_text(script, encoding="utf-8")
+            # Put in place whole: a shell started a moment ago may be about to read it.
+            fresh = self.folder / f".{words[1]}"
+            fresh.write_text(script, encoding="utf-8")
+            fresh.replace(self.folder / words[1])
             return Waiting(self.shell, words, self.folder)
         return Waiting(self.shell, (words[0], "-c", script, *words))
 

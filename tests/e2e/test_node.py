@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -156,6 +158,35 @@ def test_a_scenario_plays_at_its_rate(me, tmp_path):
     assert "soon.yaml:4:52: there is no process on n0/0 that could grow." in done.stderr
 
 
+def test_a_nodes_clock_can_run_faster(me):
+    """``node --rate``: what lasts a minute is over in a second or two."""
+    me.start_node("--rate", "60")
+    assert me.status()["rate"] == 60
+    assert me.gpuchaos("inject", "lost", "gpu=0", "--for", "60s").returncode == 0
+    while me.status()["faults"]:
+        pass
+    assert me.status()["now_s"] > 60
+
+
+def test_every_node_of_a_scenario_can_be_entered(me, tmp_path):
+    """Each has its own name, processes, files and GPUs; ``--on`` chooses one."""
+    (tmp_path / "two.yaml").write_text(
+        "scenario: two\nwhy: So.\ngiven: {fleet: {nodes: 2, gpus: 2}}\n"
+    )
+    run = me.start("run", str(tmp_path / "two.yaml"), "--", "sh", "-c", "echo up; exec sleep 1000")
+    assert run.stdout is not None
+    assert run.stdout.readline() == "up\n"
+    look = ("sh", "-c", "hostname; nvidia-smi -L | wc -l; ls /tmp/mark; touch /tmp/mark")
+    first = me.gpuchaos("enter", "--on", "n0", "--", *look)
+    second = me.gpuchaos("enter", "--on", "n1", "--", *look)
+    assert (first.stdout, second.stdout) == ("n0\n2\n", "n1\n2\n")
+    assert me.gpuchaos("inject", "lost", "gpu=n1/1").returncode == 0
+    asked = ("nvidia-smi", "--query-gpu=index", "--format=csv,noheader")
+    assert me.gpuchaos("enter", "--on", "n0", "--", *asked).stdout == "0\n1\n"
+    assert me.gpuchaos("enter", "--on", "n1", "--", *asked).stdout != "0\n1\n"
+    assert "there is no node 'n2'" in me.gpuchaos("enter", "--on", "n2").stderr
+
+
 def test_without_a_compiler_other_programs_are_refused(me, tmp_path):
     """What is missing is named, and what to do."""
     _needs_to_compile()
@@ -199,3 +230,17 @@ def test_several_nodes_are_told_apart_by_name(me):
     done = me.gpuchaos("node", "h100-sxm", "--name", "two", "--", "true")
     assert done.returncode == 254
     assert "a fake node named 'two' is running already" in done.stderr
+
+
+def test_a_current_directory_that_is_gone_is_no_obstacle(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
+    """The program runs all the same, at the root."""
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    done = subprocess.run(
+        ["sh", "-c", 'cd "$1" && rmdir "$1" && shift && exec "$@"', "sh", str(gone),
+         sys.executable, "-m", "chaos", "node", "h100-sxm", "--gpus", "1", "--", "pwd"],
+        env=environment, capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (0, "/\n"), done.stderr
