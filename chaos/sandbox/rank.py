@@ -77,7 +77,7 @@ def find_holder(folder: Path) -> Holder:
         program.chmod(0o755)
         return CompiledHolder(program)
     except LibraryError:
-        return ShellHolder(Path(shutil.which("sh") or "/bin/sh"), folder)
+        return ShellHolder(Path("/bin/sh"), folder)
 
 
 def environment(spec: ProcessSpec, node: str, job_number: int) -> dict[str, str]:
