@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gputui.model import GpuSample
 from gputui.tui.glyphs import Glyphs
@@ -38,9 +38,13 @@ class _Graph:
     unit: str
 
 
-def graph_lines(graphs: Graphs, gpu: GpuSample, glyphs: Glyphs, width: int) -> list[Line]:
-    """All graphs, in ``width`` cells."""
+def graph_lines(
+    graphs: Graphs, gpu: GpuSample, glyphs: Glyphs, width: int, age_s: float = 0.0
+) -> list[Line]:
+    """All graphs, in ``width`` cells. ``age_s`` is how old the last readings are."""
     drawn = _graphs(graphs, gpu)
+    if age_s > 0:
+        drawn = [replace(graph, now=f"was {graph.now}") for graph in drawn]
     count = next(n for n in (4, 2, 1) if n == 1 or width // n >= _COMFORTABLE)
     cells = (width - 1) // count
     lines: list[Line] = []

@@ -68,7 +68,7 @@ def test_a_gpu_s_page_has_every_reading_there_is() -> None:
     [
         ({"clock_reasons": 0x44}, "SW Power Cap, HW Thermal Slowdown"),
         ({"clock_reasons": 0x10000}, "0x10000"),
-        ({"clock_reasons": 0}, "event reasons          none"),
+        ({"clock_reasons": 0}, "event reasons         none"),
         ({"recovery_action": 4}, "Drain and Reset"),
         ({"recovery_action": 77}, "action 77"),
         ({"ecc_corrected_volatile": 7, "ecc_uncorrected_volatile": 2}, "7 corrected, 2 uncorr"),
@@ -76,13 +76,13 @@ def test_a_gpu_s_page_has_every_reading_there_is() -> None:
         ({"nvlinks": 18, "nvlinks_down": (3, 4)}, "18, down: 3, 4"),
         ({"pcie_width": 8, "pcie_width_max": 16}, "x8 of x16"),
         ({"violation_thermal_ns": 42_500_000_000}, "42.5 s"),
-        ({"remap_pending": True}, "pending                yes"),
+        ({"remap_pending": True}, "pending               yes"),
         ({"missing": {"serial": "NVML error 42"}}, "NVML error 42 (NVML 42)"),
     ],
 )
 def test_a_gpu_s_page_speaks_nvml_s_language(make: Any, given: dict[str, Any], text: str) -> None:
     """Readings have the names and words that nvidia-smi and NVML have for them."""
-    assert text in page(make.snapshot(gpus=[make.gpu(0, **given)]), Panel.GPUS, 0)
+    assert text in page(make.snapshot(gpus=[make.gpu(0, **given)]), Panel.GPUS, 0, 80)
 
 
 @pytest.mark.parametrize("width", [40, 80, 100, 140, 300])
@@ -99,6 +99,7 @@ def test_a_lost_gpu_s_page_dates_its_readings(make: Any) -> None:
     states = {0: make.status(0, GpuState.LOST, age_s=42.0, reason="no answer on the bus")}
     shown = page(make.snapshot(gpus=1, states=states), Panel.GPUS, 0)
     assert "42s old" in shown
+    assert "UTILIZATION was 93 %" in shown
     assert "no answer on the bus" in shown
 
 

@@ -8,15 +8,15 @@ from gputui.age import age
 from gputui.model import GpuSample, GpuStatus
 from gputui.tui.graphs import Graphs, graph_lines
 from gputui.tui.pages.writer import Page, PageSource, Writer, beside
-from gputui.tui.panels.incidents import in_brief
+from gputui.tui.panels.incidents import advice, head
 from gputui.tui.readings import SECTIONS, Section
 from gputui.tui.roles import Role, state_role
 from gputui.tui.scene import Scene
 from gputui.tui.text import Line, Run, clean, make_line
 from gputui.tui.view import Key
 
-_NAME_CELLS = 24
-_SECTION_CELLS = 66
+_NAME_CELLS = 22
+_SECTION_CELLS = 50
 """A section is comfortable in so many cells."""
 
 
@@ -33,7 +33,7 @@ def gpu_page(key: Key) -> PageSource:
         writer = Writer(width)
         _heading(writer, scene, gpu, status)
         graphs = scene.graphs.get(gpu.index, Graphs())
-        writer.lines += graph_lines(graphs, gpu, scene.glyphs, width)
+        writer.lines += graph_lines(graphs, gpu, scene.glyphs, width, status.age_s)
         writer.lines += _sections(gpu, width)
         return writer.page
 
@@ -54,13 +54,13 @@ def _heading(writer: Writer, scene: Scene, gpu: GpuSample, status: GpuStatus) ->
         writer.labelled("why", status.reason, state_role(status.state))
     if status.age_s > 0:
         writer.labelled("readings", f"{age(status.age_s)} old", Role.WARNING)
-    identity = f"bus id {gpu.bus_id or 'not known'}  {gpu.uuid or 'UUID not known'}"
-    writer.labelled("GPU is", identity)
+    writer.labelled("bus id, UUID", f"{gpu.bus_id or 'not known'}, {gpu.uuid or 'not known'}")
     if gpu.return_code:
         writer.labelled("NVML answered", f"return code {gpu.return_code}", Role.WARNING)
     for incident in scene.open_incidents():
         if incident.gpu == gpu.index:
-            writer.line(*in_brief(scene, incident))
+            writer.line(*head(scene, incident))
+            writer.paragraph(f"  > {advice(incident)}", Role.ADVICE)
 
 
 def _sections(gpu: GpuSample, width: int) -> list[Line]:
@@ -84,5 +84,5 @@ def _section(section: Section, gpu: GpuSample, cells: int) -> Sequence[Line]:
     writer.line(Run(section.title, Role.TITLE))
     for entry in section.entries:
         text, role = entry.text(gpu)
-        writer.labelled(f" {entry.label}", text, role, _NAME_CELLS)
+        writer.labelled(entry.label, text, role, _NAME_CELLS)
     return writer.lines

@@ -15,7 +15,7 @@ from gputui.tui.text import Run, clean, left, make_line
 
 _UNITS = (
     ("_percent", lambda value: f"{value:.1f} %"),
-    ("_bytes", fmt.mib),
+    ("_bytes", lambda value: f"{value / (1 << 30):.1f} GiB"),
     ("uptime_s", fmt.duration),
 )
 """How a reading of the host is written, by the end of its name."""
@@ -57,7 +57,7 @@ def _host(writer: Writer, sample: NodeSample) -> None:
         write = next((w for end, w in _UNITS if field.name.endswith(end)), str)
         for end in ("_percent", "_bytes", "_s"):
             label = label.removesuffix(end)
-        label = " " + label.replace("_", " ").replace("cpu", "CPU")
+        label = " " + label.replace("_", " ").replace("cpu", "CPU").replace("io ", "I/O ")
         if value is None:
             writer.labelled(label, host.missing.get(field.name, "not read"), Role.DIM, _NAME_CELLS)
         else:

@@ -77,17 +77,15 @@ def rows(scene: Scene, width: int) -> list[IncidentRow]:
         (incident, _head(scene, incident, width, widths), _cause(scene, incident))
         for incident in incidents
     ]
-    advices = [clean(incident.action_text) or incident.action.value for incident in incidents]
+    advices = [advice(incident) for incident in incidents]
     starts = [
-        sum(width_of(run.text) for run in head) + width_of(cause) + 2 for _, head, cause in built
+        sum(width_of(run.text) for run in first) + width_of(cause) + 2 for _, first, cause in built
     ]
     advice_at = max(starts)
-    single = width >= _ROOMY and all(
-        advice_at + 3 + width_of(advice) <= width for advice in advices
-    )
+    single = width >= _ROOMY and all(advice_at + 3 + width_of(text) <= width for text in advices)
     return [
-        IncidentRow(incident, head, cause, advice, single, advice_at)
-        for (incident, head, cause), advice in zip(built, advices, strict=True)
+        IncidentRow(incident, first, cause, text, single, advice_at)
+        for (incident, first, cause), text in zip(built, advices, strict=True)
     ]
 
 
@@ -135,16 +133,19 @@ def _head(scene: Scene, incident: Incident, width: int, widths: _HeadWidths) -> 
     )
 
 
-def in_brief(scene: Scene, incident: Incident) -> list[Run]:
-    """An incident in one line, for pages of whom it concerns."""
+def head(scene: Scene, incident: Incident) -> list[Run]:
+    """What is wrong, in one line, for pages of whom it concerns."""
     glyph, since = scene.glyphs.severity(incident.severity), age(scene.now_s - incident.opened_s)
-    advice = clean(incident.action_text) or incident.action.value
     return [
         Run(f"{glyph} {incident.severity.word} ", _role(incident)),
         Run(incident.kind, Role.STRONG),
-        Run(f" {since}  {_cause(scene, incident)}  "),
-        Run(f"> {advice}", Role.ADVICE),
+        Run(f" {since} {_count(incident)} {_cause(scene, incident)}"),
     ]
+
+
+def advice(incident: Incident) -> str:
+    """What to do."""
+    return clean(incident.action_text) or incident.action.value
 
 
 def _role(incident: Incident) -> Role:
@@ -188,8 +189,8 @@ def draw(
         runs = [cursor, *row.head, Run(cause), Run(f"> {row.advice}", Role.ADVICE)]
         return (make_line(runs, width, selected=selected),)
     if height == 1:
-        advice = shorten(f"> {row.advice}", max(width - 1 - used, 0), ellipsis)
-        runs = [cursor, *row.head, Run(advice, Role.ADVICE)]
+        to_do = shorten(f"> {row.advice}", max(width - 1 - used, 0), ellipsis)
+        runs = [cursor, *row.head, Run(to_do, Role.ADVICE)]
         return (make_line(runs, width, selected=selected),)
     room = width - 1 - used
     cause = shorten(row.cause, room, ellipsis) if room >= _LEAST_CAUSE else ""
