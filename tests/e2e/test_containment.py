@@ -217,10 +217,11 @@ def test_a_socket_that_lies_anywhere_is_out_of_reach(me):
 
 def test_signals_to_everybody_reach_nobody_outside(me):
     """``kill 0`` and ``kill -9 -1`` end what runs on the node, and nothing beside the command."""
+    me.start_node()
+    beside = 'sleep 1000 & bystander=$!; "$@"; echo $?; kill $bystander && echo lives'
+    me.prefix = ("sh", "-c", beside, "sh")
     for script, status in (("kill -9 0; exit 9", 137), ("kill -9 -1; exit 9", 9)):
-        beside = "sleep 1000 & bystander=$!; "
-        me.prefix = ("sh", "-c", beside + '"$@"; echo $?; kill $bystander && echo lives', "sh")
-        done = me.on_node(script)
+        done = me.gpuchaos("enter", "--", "sh", "-c", script)
         assert done.stdout == f"{status}\nlives\n", done.stderr
 
 
@@ -245,9 +246,10 @@ def test_only_what_is_said_to_be_writable_can_be_written(me, tmp_path):
     (tmp_path / "other").mkdir()
     me.cwd = tmp_path / "mine"
     script = f"touch made; touch {tmp_path}/other/made 2>/dev/null; touch /usr/made 2>&1"
-    me.on_node(script)
+    me.start_node()
+    me.gpuchaos("enter", "--", "sh", "-c", script)
     assert list(me.cwd.iterdir()) == []
-    done = me.on_node(script, "--writable", ".")
+    done = me.gpuchaos("enter", "--writable", ".", "--", "sh", "-c", script)
     assert [path.name for path in me.cwd.iterdir()] == ["made"]
     assert list((tmp_path / "other").iterdir()) == []
     assert "Read-only file system" in done.stdout
@@ -275,10 +277,12 @@ def test_a_program_of_the_home_can_be_run(who):
     link = home / "link"
     link.symlink_to(tool)
     who.env["HOME"] = str(home)
-    done = who.gpuchaos("node", "h100-sxm", "--", str(tool))
+    who.start_node()
+    done = who.gpuchaos("enter", "--", str(tool))
     assert done.stdout == "well\ntools\n", done.stderr
+    assert who.gpuchaos("enter", "--", str(link)).stdout == "link\ntools\n"
     who.env["PATH"] = f"{home}/tools/bin:{who.env['PATH']}"
-    assert who.gpuchaos("node", "h100-sxm", "--", "tool").stdout == "well\ntools\n"
+    assert who.gpuchaos("enter", "--", "tool").stdout == "well\nlink\ntools\n"
 
 
 def test_a_program_enters_with_its_own_directory(me, tmp_path):
@@ -352,5 +356,6 @@ def test_where_overlays_are_refused_links_do(me, tmp_path):
         f'mount --bind {tmp_path}/other {some} && exec "$@"', "sh",
     )  # fmt: skip
     program = f"import ctypes; print(ctypes.CDLL('{place}/libnvidia-ml.so.1').nvmlInit_v2())"
-    done = me.on_node(f'grep -c overlay /proc/mounts; cat {some}; {me.python} -c "{program}"')
+    script = f'grep -c "^overlay {place}" /proc/mounts; cat {some}; {me.python} -c "{program}"'
+    done = me.on_node(script)
     assert done.stdout == "0\nmounted over0\n", done.stderr
