@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
-from ctypes import Array
+from ctypes import Array, c_uint
 from struct import Struct
 from typing import Any, Protocol
 
@@ -135,10 +135,12 @@ def _records(
             handle, counter, room = given
             device = DEVICES[read_handle(handle)[0]]
             count = counter._obj
-            fits = count.value
         except _OTHERWISE:
             return otherwise(*given)
-        if not library.users or (fits and not isinstance(room, Array)):
+        if not library.users or type(count) is not c_uint:
+            return otherwise(*given)
+        fits = count.value
+        if fits and not isinstance(room, Array):
             return otherwise(*given)
         call = calls.get(device) or calls.setdefault(device, Call(name, device))
         code, outputs, _ = respond(call)

@@ -101,45 +101,100 @@ static device gpu(u32 index)
 
 /* -- chapters ---------------------------------------------------------------------------------- */
 
-/* A list of `n` records of `record` bytes by a function of (device, count *, list *). */
-static void one_list(const char *name, device on, u32 n, size_t record, int asked)
+/* A function that gives a list of a device's, whatever else it takes. */
+typedef int (*lister)(device on, u32 *count, void *list);
+
+/* A list of `n` records of `record` bytes, asked for with every sort of room. `asked` is what asking
+ * for the count alone returns; `room_for_null` what NULL does where there would be room. */
+static void one_list(const char *name, lister call, device on, u32 n, size_t record, int asked,
+                     int room_for_null)
 {
-    int (*call)() = (int (*)())symbol(name);
-    for (int again = 0; again < 2; again++) { /* first from the socket, then from the page */
-        u32 *count = guarded(4);
-        *count = 0;
-        CHECK(call(on, count, (void *)0) == asked, "%s", name);
-        CHECK(*count == n && intact(count), "%s: %u", name, *count);
-        u32 sizes[] = {0, n ? n - 1 : 0, n, n + 1};
-        for (int i = 0; i < 4; i++) {
-            unsigned char *list = guarded(sizes[i] * record);
-            int fits = sizes[i] >= n;
-            *count = sizes[i];
-            int code = call(on, count, list);
-            CHECK(code == (sizes[i] == 0 && n ? asked : fits ? 0 : 7), "%s[%u]: %d", name,
-                  sizes[i], code);
-            CHECK(*count == n && intact(count) && intact(list), "%s[%u]", name, sizes[i]);
-            CHECK(untouched(list, fits ? n * record : 0, sizes[i] * record), "%s[%u]", name,
-                  sizes[i]);
-        }
-        *count = n + 1;
-        if (n)
-            CHECK(call(on, count, (void *)0) == 2, "%s", name);
-        CHECK(call(on, (void *)0, (void *)0) == 2, "%s", name);
-        usleep(120000);
+    u32 *count = guarded(4);
+    *count = 0;
+    CHECK(call(on, count, (void *)0) == asked, "%s", name);
+    CHECK(*count == n && intact(count), "%s: %u", name, *count);
+    u32 sizes[] = {0, n ? n - 1 : 0, n, n + 1};
+    for (int i = 0; i < 4; i++) {
+        unsigned char *list = guarded(sizes[i] * record);
+        int fits = sizes[i] >= n;
+        *count = sizes[i];
+        int code = call(on, count, list);
+        CHECK(code == (sizes[i] == 0 && n ? asked : fits ? 0 : 7), "%s[%u]: %d", name, sizes[i],
+              code);
+        CHECK(*count == n && intact(count) && intact(list), "%s[%u]", name, sizes[i]);
+        CHECK(untouched(list, fits ? n * record : 0, sizes[i] * record), "%s[%u]", name, sizes[i]);
     }
+    *count = n + 1;
+    if (n)
+        CHECK(call(on, count, (void *)0) == room_for_null, "%s", name);
 }
 
-static void lists(void)
+static int graphics_clocks(device on, u32 *count, void *list)
+{
+    return CALL(nvmlDeviceGetSupportedGraphicsClocks, on, 2619u, count, list);
+}
+
+static int retired_pages(device on, u32 *count, void *list)
+{
+    return CALL(nvmlDeviceGetRetiredPages, on, 0u, count, list);
+}
+
+static int process_utilization(device on, u32 *count, void *list)
+{
+    return CALL(nvmlDeviceGetProcessUtilization, on, list, count, (u64)0);
+}
+
+static int processes_utilization(device on, u32 *count, void *list)
+{
+    struct { u32 version, count; u64 since; void *list; } *info = guarded(sizeof *info);
+    info->version = 0x1000018;
+    info->count = *count;
+    info->since = 0;
+    info->list = list;
+    int code = CALL(nvmlDeviceGetProcessesUtilizationInfo, on, info);
+    CHECK(intact(info) && info->version == 0x1000018 && info->list == list);
+    *count = info->count;
+    return code;
+}
+
+static int details(device on, u32 *count, void *list)
+{
+    struct { u32 version, mode, count; void *list; } *details = guarded(sizeof *details);
+    details->version = 0x1000018;
+    details->mode = 0;
+    details->count = *count;
+    details->list = list;
+    int code = CALL(nvmlDeviceGetRunningProcessDetailList, on, details);
+    CHECK(intact(details) && details->version == 0x1000018 && details->list == list);
+    *count = details->count;
+    return code;
+}
+
+static void lists_once(void)
 {
     device busy = gpu(0), idle = gpu(1);
-    one_list("nvmlDeviceGetComputeRunningProcesses", busy, 3, 16, 7);
-    one_list("nvmlDeviceGetComputeRunningProcesses_v2", busy, 3, 24, 7);
-    one_list("nvmlDeviceGetComputeRunningProcesses_v3", busy, 3, 24, 7);
-    one_list("nvmlDeviceGetComputeRunningProcesses", idle, 0, 16, 0);
-    one_list("nvmlDeviceGetComputeRunningProcesses_v3", idle, 0, 24, 0);
-    one_list("nvmlDeviceGetSupportedMemoryClocks", busy, 2, 4, 7);
-    one_list("nvmlDeviceGetEncoderSessions", busy, 2, 32, 0);
+    const char *kinds[] = {"Compute", "Graphics", "MPSCompute"};
+    const char *versions[] = {"", "_v2", "_v3"};
+    for (int kind = 0; kind < 3; kind++)
+        for (int version = 0; version < 3; version++) {
+            char name[64];
+            snprintf(name, sizeof name, "nvmlDeviceGet%sRunningProcesses%s", kinds[kind],
+                     versions[version]);
+            lister call = (lister)symbol(name);
+            one_list(name, call, busy, 3, version ? 24 : 16, 7, 2);
+            one_list(name, call, idle, 0, version ? 24 : 16, 0, 2);
+            CHECK(call(busy, (void *)0, (void *)0) == 2, "%s", name);
+        }
+#define ONE_LIST(name, ...) one_list(#name, (lister)symbol(#name), busy, __VA_ARGS__)
+    ONE_LIST(nvmlDeviceGetSupportedMemoryClocks, 2, 4, 7, 2);
+    ONE_LIST(nvmlDeviceGetEncoderSessions, 2, 32, 0, 2);
+    ONE_LIST(nvmlDeviceGetFBCSessions, 3, 48, 0, 2);
+    one_list("graphics clocks", graphics_clocks, busy, 5, 4, 7, 2);
+    one_list("retired pages", retired_pages, busy, 2, 8, 7, 2);
+    one_list("process utilization", process_utilization, busy, 3, 32, 7, 7);
+    one_list("processes utilization", processes_utilization, busy, 3, 40, 7, 7);
+    one_list("details", details, busy, 3, 32, 7, 2);
+    one_list("details", details, idle, 0, 32, 0, 2);
 
     struct { u32 pid; u64 memory; } first[4];
     struct { u32 pid; u64 memory; u32 gi, ci; } third[4];
@@ -152,6 +207,13 @@ static void lists(void)
     for (u32 i = 0; i < 3; i++)
         CHECK(third[i].pid == 101 + i && third[i].memory == (101 + i) * GIB &&
               third[i].gi == 0xffffffff && third[i].ci == 5);
+}
+
+static void lists(void)
+{
+    lists_once(); /* from the socket */
+    usleep(150000);
+    lists_once(); /* from the page */
 }
 
 static void lists_of_their_own_kind(void)
@@ -434,7 +496,7 @@ static int works_for(u32 milliseconds)
 
 static int works_here(void)
 {
-    return works_for(300);
+    return works_for(100);
 }
 
 static int forked(int depth)
@@ -675,7 +737,7 @@ static void one_moment(void)
     u64 energy, last = 0, agreed = 0, moved = 0;
     u32 power;
     device on = gpu(9), other = gpu(3);
-    double until = seconds() + 2.0;
+    double until = seconds() + 1.0;
     while (seconds() < until) {
         u64 before = generation();
         int one = CALL(nvmlDeviceGetPowerUsage, on, &power);
@@ -703,7 +765,7 @@ static void whole(void)
     u64 moments = 0;
     u32 last = 0;
     device on = gpu(9);
-    double until = seconds() + 3.0;
+    double until = seconds() + 1.5;
     while (seconds() < until) {
         u32 count = PIDS;
         int code = CALL(nvmlDeviceGetAccountingPids, on, &count, pids);

@@ -118,19 +118,15 @@ class Served:
 
 
 @contextlib.contextmanager
-def served(rig: Any, directory: Path, library: Path, opened: ctypes.CDLL) -> Iterator[Served]:
-    """Let nvidia-ml-py use the library that lies in ``directory``, on a rig's node."""
+def bound_to(library: Served) -> Iterator[None]:
+    """Let nvidia-ml-py use a library."""
     before = pynvml.nvmlLib, pynvml._nvmlLib_refcount
     known = dict(pynvml._nvmlGetFunctionPointer_cache)
-    service = Service(rig, directory, library)
-    pynvml.nvmlLib, pynvml._nvmlLib_refcount = Served(opened, service), 0
+    pynvml.nvmlLib, pynvml._nvmlLib_refcount = library, 0
     pynvml._nvmlGetFunctionPointer_cache.clear()
     try:
-        yield pynvml.nvmlLib
+        yield
     finally:
-        while opened.nvmlShutdown() == 0:
-            pass
-        service.close()
         pynvml.nvmlLib, pynvml._nvmlLib_refcount = before
         pynvml._nvmlGetFunctionPointer_cache.clear()
         pynvml._nvmlGetFunctionPointer_cache.update(known)
@@ -153,6 +149,24 @@ def carrier(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
+def start_serving(
+    library: Path, places: list[tuple[Path, ctypes.CDLL]]
+) -> Iterator[Callable[[Any], Served]]:
+    """Put a rig's node behind the C library, which it returns, for the rest of the test."""
+    with contextlib.ExitStack() as stack:
+
+        def serve(rig: Any) -> Served:
+            directory, opened = places.pop() if places else open_library(library)
+            stack.callback(places.append, (directory, opened))
+            service = Service(rig, directory, library)
+            stack.callback(service.close)
+            stack.callback(shut_down, opened)
+            return Served(opened, service)
+
+        yield serve
+
+
+@pytest.fixture
 def make_rig(
     carrier: str,
     make_rig: Callable[..., Any],
@@ -163,18 +177,23 @@ def make_rig(
     if carrier == IN_PROCESS:
         yield make_rig
         return
-    library, free = request.getfixturevalue("library"), request.getfixturevalue("places")
+    start_serving = request.getfixturevalue("start_serving")
     with contextlib.ExitStack() as stack:
 
         def make(**kinds: Any) -> Any:
             rig = new_rig(**kinds)
-            directory, opened = free.pop() if free else open_library(library)
-            stack.callback(free.append, (directory, opened))
-            rig.library = stack.enter_context(served(rig, directory, library, opened))
+            rig.library = start_serving(rig)
+            stack.enter_context(bound_to(rig.library))
             pynvml.nvmlInit()
             return rig
 
         yield make
+
+
+def shut_down(library: ctypes.CDLL) -> None:
+    """Leave NVML, however often it was begun."""
+    while library.nvmlShutdown() == 0:
+        pass
 
 
 def open_library(library: Path) -> tuple[Path, ctypes.CDLL]:

@@ -32,7 +32,10 @@ CODES = (13, 31, 43, 45, 48, 63, 64, 74, 79, 92, 94, 95, 119, 120)
 
 
 class Trouble:
-    """Faults and heals, at random moments, a few dozen a second."""
+    """Faults and heals, at random moments, a few dozen a second.
+
+    A lost GPU's look-up says so: clients tell it from a simulator that is gone.
+    """
 
     def __init__(self, world: World, seed: int) -> None:
         self._world = world
@@ -49,10 +52,11 @@ class Trouble:
         return self._random.uniform(0, 0.05)
 
     def _xid(self, gpu: Gpu) -> None:
-        raise_xid(self._node, gpu, self._random.choice(CODES), self._world.now_us)
+        code = self._random.choice(CODES)
+        raise_xid(self._node, gpu, code, self._world.now_us, lookup=Lookup.LOST)
 
     def _lose(self, gpu: Gpu) -> None:
-        gpu.lost = Lost(self._world.now_us, self._random.choice(list(Lookup)))
+        gpu.lost = Lost(self._world.now_us, Lookup.LOST)
 
     def _heal(self, gpu: Gpu) -> None:
         gpu.lost = None
@@ -100,6 +104,12 @@ class Simulator:
                 self._turn(PERIOD_S)
         finally:
             self._endpoint.close()
+
+    def run_in_trouble(self, seed: int) -> None:
+        """Serve, and let things break and heal, for ever."""
+        trouble = Trouble(self._world, seed)
+        while True:
+            self._turn(trouble.strike(), happened=True)
 
     def _turn(self, idle_s: float, *, happened: bool = False) -> None:
         self._world.advance(self._clock.now_us())

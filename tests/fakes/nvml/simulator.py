@@ -115,12 +115,9 @@ class World:
                 whole = b"0000:3B:00.0".ljust(16, b"\0") + u32(0, 0x3B, 0, 0x233010DE, 7)
                 whole += b"00000000:3B:00.0".ljust(32, b"\0")
                 return (whole[: {"o": 32, "2": 36, "3": 68}[name[-1]]],)
-            case "nvmlDeviceGetComputeRunningProcesses":
+            case name if name.endswith("RunningProcesses"):
                 return (b"".join(u32(p, 0) + u64(p * GIB) for p in pids),)
-            case (
-                "nvmlDeviceGetComputeRunningProcesses_v2"
-                | "nvmlDeviceGetComputeRunningProcesses_v3"
-            ):
+            case name if name.endswith(("RunningProcesses_v2", "RunningProcesses_v3")):
                 return (b"".join(u32(p, 0) + u64(p * GIB) + u32(-1 & 0xFFFFFFFF, 5) for p in pids),)
             case "nvmlDeviceGetRunningProcessDetailList":
                 mode = inputs[0][1]
@@ -129,8 +126,16 @@ class World:
                 if inputs[0] >= 5000:
                     return Answer(Code.NOT_FOUND)
                 return (b"".join(u32(p, 0) + u64(5000) + u32(1, 2, 3, 4) for p in pids),)
+            case "nvmlDeviceGetProcessesUtilizationInfo":
+                return (b"".join(u64(5000) + u32(p, 1, 2, 3, 4, 5, 6, 0) for p in pids),)
             case "nvmlDeviceGetSupportedMemoryClocks":
                 return (u32(2619, 1593),)
+            case "nvmlDeviceGetSupportedGraphicsClocks":
+                return (u32(*range(1980, 1980 - 5 * 15, -15)),)
+            case "nvmlDeviceGetRetiredPages":
+                return (u64(0xA000, 0xB000),)
+            case "nvmlDeviceGetFBCSessions":
+                return (bytes(48) * 3,)
             case "nvmlDeviceGetAccountingPids":
                 return (u32(at_us & 0xFFFFFFFF) * 1000,)
             case "nvmlDeviceGetSamples":

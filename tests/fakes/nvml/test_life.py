@@ -176,31 +176,6 @@ def test_a_child_of_the_simulator_does_not_hide_its_death(simulator, nvml: Nvml)
     assert nvml.init() == Code.DRIVER_NOT_LOADED
 
 
-def test_killed_while_publishing_readers_get_an_error(start: Callable, folder: Path) -> None:
-    """A writer that dies at any moment leaves no reader spinning and the next start clean."""
-    for attempt in range(4):
-        simulator = start(folder / "node")
-        nvml = Nvml(simulator.library)
-        assert nvml.init() == 0
-        handle = nvml.gpu(1)
-        codes: list[int] = []
-
-        def read(nvml=nvml, handle=handle, codes=codes) -> None:
-            while not codes:
-                code, _ = nvml.temperature(handle)
-                if code:
-                    codes.append(code)
-
-        reader = threading.Thread(target=read)
-        reader.start()
-        simulator.send("storm 1000000")
-        time.sleep(0.1 + 0.017 * attempt)
-        simulator.kill()
-        reader.join(SOON_S)
-        assert codes == [Code.UNKNOWN]
-        assert nvml.shutdown() == 0
-
-
 def test_a_new_simulator_is_found_after_the_next_init(start: Callable, folder: Path) -> None:
     """As after a driver's reload: old sessions fail, a new nvmlInit works, old handles too."""
     first = start(folder / "node")
