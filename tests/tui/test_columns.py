@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gputui.tui.columns import GAP, Column, cells, place, titles
-from gputui.tui.text import Run, left, width_of
+from gputui.tui.text import Run, clean, left, width_of
 
 
 def column(title: str, rank: int, narrow: int, wide: int, widest: int, luxury: bool) -> Column[str]:
@@ -65,5 +65,5 @@ def test_heading_and_cells_stand_under_each_other(
 ) -> None:
     """The heading is as wide as the row under it."""
     placed = place(given, 1, width)
-    row = sum(width_of(run.text) for run in cells(placed, text))
+    row = sum(width_of(run.text) for run in cells(placed, clean(text)))
     assert sum(width_of(run.text) for run in titles(placed, "…")) == row
