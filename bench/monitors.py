@@ -64,6 +64,9 @@ ONCE: Mapping[str, tuple[str, ...]] = {
     "gputui --once --json": (*PROGRAMS["gputui"], "--once", "--json"),
     "nvitop -1": ("nvitop", "-1"),
 }
+WINDOW_MS = 500
+"""What lies between the two samples of ``gputui --once``, which rates need."""
+
 POWER_LIMIT = re.compile(rb"/\s*700\s*W")
 ESCAPES = re.compile(rb"\x1b\[[0-9;?]*[A-Za-z]|\x1b[()][A-Z0-9]|\x0f")
 
@@ -207,6 +210,11 @@ def report(costs: Mapping[str, Sequence[Cost]], once: Mapping[str, Sequence[floa
         print(f"{name:10}{cells[0]:>20}" + "".join(f"{cell:>22}" for cell in cells[1:]))
     for name, times in once.items():
         print(f"{name:22}{spread(times, 0):>20} ms")
+    if len(once) == len(ONCE):
+        ours, theirs = (statistics.median(once[name]) for name in ONCE)
+        print(
+            f"one reading  {ours - theirs:.0f} ms more than nvitop's; the window is {WINDOW_MS} ms"
+        )
     if "nvitop" in costs:
         for word, field, most in BARS:
             ours, theirs = (

@@ -13,7 +13,7 @@ from gputui.tui.layout import Plan, plan, window
 from gputui.tui.panels import absent, around, gpus, header, incidents, keys, processes
 from gputui.tui.roles import Role
 from gputui.tui.scene import Scene
-from gputui.tui.text import Line, Run, make_line
+from gputui.tui.text import Line, Run, empty, make_line
 from gputui.tui.view import Key, Panel
 
 
@@ -67,7 +67,7 @@ class _Builder:
     def blank(self, count: int = 1) -> None:
         """Empty lines."""
         for _ in range(count):
-            self.add(make_line([], self.width))
+            self.add(empty(self.width))
 
     def cursor_of(self, items: _List) -> int:
         """Position of the chosen row: the first one where none, or one that is gone, was chosen."""

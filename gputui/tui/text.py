@@ -104,6 +104,12 @@ def make_line(runs: Sequence[Run], width: int, *, selected: bool = False) -> Lin
     return Line(tuple(joined), selected)
 
 
+@lru_cache(maxsize=8)
+def empty(width: int) -> Line:
+    """A line with nothing on it."""
+    return make_line([], width)
+
+
 def _cut(runs: Sequence[Run], width: int) -> list[Run]:
     """As much of ``runs`` as fits into ``width`` cells; half a wide character becomes a space."""
     kept: list[Run] = []

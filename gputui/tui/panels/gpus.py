@@ -30,6 +30,10 @@ _REASONS = {
 }
 """What stands in the row when the monitor gives no reason of its own."""
 
+_THERMAL = int(THERMAL_REASONS)
+_POWER_BRAKE = int(ClockReasons.HW_POWER_BRAKE_SLOWDOWN)
+"""As plain numbers: to combine flags of an enumeration takes fifty times as long."""
+
 _HUNDRED_GIB = 99.5 * (1 << 30)
 """From here on a total takes three digits."""
 
@@ -256,7 +260,7 @@ def _temperature(row: GpuRow, width: int) -> tuple[Run, ...]:
     role, mark = row.reading_role, " "
     if slowdown is not None and gpu.temperature_c >= slowdown:
         role, mark = Role.CRITICAL, "!"
-    elif (gpu.clock_reasons or 0) & THERMAL_REASONS or (
+    elif (gpu.clock_reasons or 0) & _THERMAL or (
         slowdown is not None and gpu.temperature_c >= slowdown - _NEAR_SLOWDOWN_C
     ):
         role, mark = Role.WARNING, "!"
@@ -268,7 +272,7 @@ def _power(row: GpuRow, width: int) -> tuple[Run, ...]:
     gpu = row.sample
     if gpu.power_mw is None:
         return _missing(row, "power_mw", width)
-    braked = (gpu.clock_reasons or 0) & ClockReasons.HW_POWER_BRAKE_SLOWDOWN
+    braked = (gpu.clock_reasons or 0) & _POWER_BRAKE
     role = Role.WARNING if braked else row.reading_role
     text = fmt.power(gpu.power_mw, gpu.power_limit_mw, width)
     return (Run(right(text, width, row.glyphs.ellipsis), role),)

@@ -16,7 +16,7 @@ from gputui.tui.panels.header import header
 from gputui.tui.panels.keys import Keys, key_line
 from gputui.tui.roles import Role
 from gputui.tui.screens.lines import LineScreen
-from gputui.tui.text import Line, Run, make_line
+from gputui.tui.text import Line, Run, empty
 from gputui.tui.themes import Theme
 from gputui.tui.watch import Watch
 
@@ -70,11 +70,10 @@ class EndingScreen(LineScreen):
         writer.blank()
         describe(writer, self._process)
         body = writer.page[: height - 2]
-        empty = make_line([], width)
         return [
             header(scene, width),
             *body,
-            *[empty] * (height - 2 - len(body)),
+            *[empty(width)] * (height - 2 - len(body)),
             key_line(_DONE if self._said else _ASK, width),
         ]
 

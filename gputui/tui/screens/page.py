@@ -13,7 +13,7 @@ from gputui.tui.pages.writer import PageSource
 from gputui.tui.panels.header import header
 from gputui.tui.panels.keys import PAGE_KEYS, Keys, key_line
 from gputui.tui.screens.lines import LineScreen
-from gputui.tui.text import Line, make_line
+from gputui.tui.text import Line, empty
 from gputui.tui.themes import Theme
 from gputui.tui.watch import Watch
 
@@ -58,13 +58,12 @@ class PageScreen(LineScreen):
         self._body_height = max(height - 2, 1)
         self._first = min(max(self._first, 0), max(len(page) - self._body_height, 0))
         body = page[self._first : self._first + self._body_height]
-        empty = make_line([], width)
         cut = len(page) > self._body_height
         where = f"{self._first + 1}-{self._first + len(body)} of {len(page)}" if cut else ""
         lines = [
             header(scene, width),
             *body,
-            *[empty] * (self._body_height - len(body)),
+            *[empty(width)] * (self._body_height - len(body)),
             key_line(self._keys, width, where),
         ]
         return lines[:height]
