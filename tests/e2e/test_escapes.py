@@ -102,7 +102,7 @@ ATTEMPTS = {
     # --- files ---------------------------------------------------------------------------------
     "read the home": Attempt("cat $HOME/marker", r".*No such file.*\n"),
     "find what is secret": Attempt(
-        f'grep -rs "{SECRET}" /home /root /tmp /var/tmp /run $PLACE /dev/shm; echo $?', r"[12]\n"
+        "find /home /root /tmp /var/tmp /run /dev/shm $PLACE -xdev -name marker 2>/dev/null", ""
     ),
     "write to the home": Attempt("echo x > $HOME/new && ls $HOME/new", r"/.*/new\n"),
     "remove the home": Attempt("rm -rf ~; ls -A ~", ".*\n?"),

@@ -40,11 +40,13 @@ def test_a_program_that_cannot_run_is_said_so(me, tmp_path):
     done = me.gpuchaos("node", "h100-sxm", "--", "no-such-program")
     assert done.returncode == 127
     assert "no-such-program: there is no such program" in done.stderr
-    assert me.gpuchaos("node", "h100-sxm", "--", "/").returncode == 126
+    me.start_node()
+    assert me.gpuchaos("enter", "--", "no-such-program").returncode == 127
+    assert me.gpuchaos("enter", "--", "/").returncode == 126
     script = tmp_path / "script"
     script.write_text("echo ran $1; exit 4\n")
     script.chmod(0o755)
-    done = me.gpuchaos("node", "h100-sxm", "--", str(script), "well")
+    done = me.gpuchaos("enter", "--", str(script), "well")
     assert (done.returncode, done.stdout) == (4, "ran well\n")
 
 
