@@ -37,7 +37,7 @@ class Service:
 
     def __init__(self, rig: Any, directory: Path, library: Path) -> None:
         self._rig = rig
-        self._directory = directory
+        self.directory = directory
         self._library = library
         self._wanted: queue.Queue[bool] = queue.Queue()
         self._done: queue.Queue[BaseException | None] = queue.Queue()
@@ -69,7 +69,7 @@ class Service:
         try:
             rig = self._rig
             endpoint = Endpoint(
-                self._directory, rig.ask, now_us=lambda: rig.at_us, library=self._library
+                self.directory, rig.ask, now_us=lambda: rig.at_us, library=self._library
             )
             with selectors.DefaultSelector() as selector, contextlib.closing(endpoint):
                 endpoint.register(selector)
@@ -103,6 +103,7 @@ class Served:
     def __init__(self, library: ctypes.CDLL, service: Service) -> None:
         self._library = library
         self._service = service
+        self.directory = service.directory
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         function = getattr(self._library, name)
