@@ -272,9 +272,11 @@ def test_a_stream_goes_on_until_it_is_told_to_end(environment, number):
         env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     ) as child:  # fmt: skip
         assert child.stdout is not None
+        assert child.stderr is not None
         lines = [json.loads(child.stdout.readline()) for _ in range(4)]
         child.send_signal(number)
-        rest, errors = child.communicate(timeout=10)
+        rest, errors = child.stdout.read(), child.stderr.read()
+        child.wait(timeout=10)
     assert (child.returncode, errors) == (0, "")
     assert [line["event"] for line in lines] == ["start", "sample", "sample", "sample"]
     assert lines[1]["gpus"][0]["state"] == "ok"
