@@ -5,7 +5,8 @@
     lock            held while the run lives: the kernel lets go of it however the run ends
     control.sock    takes inject, heal and status (chaos/control.py)
     run.json        what runs here
-    n0/ ...         one directory a node: the NVML library, its page and socket, log/kern.log
+    n0/ ...         one directory a node, seen there as /run/gputui-node: the NVML library with its
+                    page and sockets, look-alike commands (bin), log/kern.log
 
 So a directory whose lock is free is a leftover, and is replaced. Runs are their user's; root finds
 those of the user whose ``XDG_RUNTIME_DIR`` it was given.

@@ -30,7 +30,7 @@ from chaos.sandbox import view
 from chaos.sandbox.compiled import compiled
 from chaos.sandbox.host import SandboxHost
 from chaos.sandbox.people import user_numbers
-from chaos.sandbox.plan import Root
+from chaos.sandbox.plan import Bind, Root
 from chaos.sandbox.tier import Outcome, check_uncontained, start_nodes
 from chaos.scenario import Entry
 from fakes.clock import ScaledClock
@@ -192,10 +192,11 @@ class _Stage:
             library=self._library is not None,
             contained=contained,
         )
-        carried = view.carried(
-            directory, self._words, os.environ, self._empty(node), self._options.writable
-        )
-        entrance = self.hosts[node].entrance(carried if contained else ())
+        carried: Sequence[Bind] = ()
+        if contained:
+            empty, writable = self._empty(node), self._options.writable
+            carried = view.carried(directory, self._words, os.environ, empty, writable)
+        entrance = self.hosts[node].entrance(carried)
         program = Foreground(entrance, self._words, environment)
         if self._look_alike is not None:
             self._bindings.prepare()  # while the program comes to itself

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from chaos.errors import UsageError
+from chaos.sandbox.hiding import mode_of
 from chaos.sandbox.plan import Bind
 from chaos.sandbox.program import current_directory
 
@@ -42,14 +43,14 @@ def brought(
     binds: dict[str, Bind] = {}
     for path in wanted:
         real = os.path.realpath(path)
-        if _kind(real) == 0:
+        if not mode_of(real):
             continue
         for place in dict.fromkeys((real, os.path.normpath(here / path))):
             if lies_in(place, empty) and not _leads_to(real, empty):
                 binds[place] = Bind(real, place)
     for path in writable:
         real = os.path.realpath(path)
-        if not stat.S_ISDIR(_kind(real)):
+        if not stat.S_ISDIR(mode_of(real)):
             raise UsageError(f"--writable {path}: there is no such directory.")
         if _leads_to(real, empty) or real == "/":
             raise UsageError(
@@ -80,17 +81,9 @@ def _leads_to(path: str, places: Iterable[str]) -> bool:
     return any(place == path or place.startswith(f"{path.rstrip('/')}/") for place in places)
 
 
-def _kind(path: str | Path) -> int:
-    """The mode of what is at the end of a path; 0 if there is nothing that we may see."""
-    try:
-        return Path(path).stat().st_mode
-    except OSError:
-        return 0
-
-
 def _repository(here: Path) -> Path:
     """The directory around ``here`` that is under version control, or ``here``."""
-    return next((path for path in (here, *here.parents) if _kind(path / ".git")), here)
+    return next((path for path in (here, *here.parents) if mode_of(path / ".git")), here)
 
 
 def _own_python() -> Iterator[Path]:
@@ -113,14 +106,14 @@ def _folder_of_programs(folder: Path) -> Iterator[Path]:
     yield folder
     around = folder.parent
     settings = around / "pyvenv.cfg"
-    if stat.S_ISREG(_kind(settings)):
+    if stat.S_ISREG(mode_of(settings)):
         yield around
         for line in settings.read_text(encoding="utf-8", errors="replace").splitlines():
             key, _, value = line.partition("=")
             if key.strip() == "home":  # the directory of the Python that it was made from
                 python = Path(value.strip())
                 yield from (python.parent, Path(os.path.realpath(python)).parent)
-    elif _kind(around / "conda-meta"):
+    elif mode_of(around / "conda-meta"):
         yield around
     else:
         yield from (around / name for name in ("lib", "lib64", "libexec"))
@@ -132,7 +125,7 @@ def _program(word: str, environ: Mapping[str, str], chain: int) -> Iterator[Path
     if not found or not chain:
         return
     path = Path(os.path.normpath(current_directory() / found))
-    if not stat.S_ISREG(_kind(path)):
+    if not stat.S_ISREG(mode_of(path)):
         return
     yield path
     yield from _folder_of_programs(path.parent)

@@ -28,7 +28,7 @@ from chaos.sandbox import kernel
 from chaos.sandbox.namespaces import KINDS, become_powerless, see
 from chaos.sandbox.plan import Bind, Entrance
 from chaos.sandbox.program import current_directory
-from chaos.sandbox.root import CONSOLE, copied, put
+from chaos.sandbox.root import CONSOLE, copied, copied_device, put
 from chaos.sandbox.terminal import Terminal
 
 _GRACE_S = 0.5
@@ -131,10 +131,9 @@ def _become(
 def _arrive(entrance: Entrance, users: int, terminal: str) -> None:
     """See the node's root, with what the program brings along, and lose all power over it."""
     _close_directories()
-    binds = [*entrance.binds]
+    trees = [(copied(bind), bind) for bind in entrance.binds]
     if terminal:
-        binds.append(Bind(terminal, CONSOLE))
-    trees = [(copied(bind), bind) for bind in binds]
+        trees.append((copied_device(terminal), Bind(terminal, CONSOLE)))
     see(entrance.root)
     for tree, bind in trees:
         put(tree, bind)

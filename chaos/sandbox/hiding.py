@@ -46,28 +46,27 @@ _HIDDEN = (
     "/sys/class/infiniband",
 )
 
+_NO_HOMES = ("/", "/dev", "/dev/shm", "/etc", "/opt", "/proc", "/sys", "/usr", "/var")
+"""Whoever has one of these as a home has no home to be hidden."""
+
 
 def fresh_places(environ: Mapping[str, str]) -> list[Fresh]:
     """The directories of this machine that are empty, and the node's own, on a node."""
-    places = {path: mode for path, mode in _FRESH.items() if Path(path).is_dir()}
-    for name, mode in (("HOME", 0o700), ("XDG_RUNTIME_DIR", 0o700)):
-        if environ.get(name):
-            places[environ[name]] = mode
-    places[pwd.getpwuid(os.geteuid()).pw_dir if _has_entry() else "/"] = 0o700
-    places[tempfile.gettempdir()] = _SHARED
-    there = {os.path.realpath(path): mode for path, mode in places.items() if Path(path).is_dir()}
-    return [Fresh(path, mode) for path, mode in sorted(there.items()) if path not in _UNHIDDEN]
-
-
-_UNHIDDEN = ("/", "/dev", "/dev/shm", "/etc", "/opt", "/proc", "/sys", "/usr", "/var")
-"""Whoever has one of these as a home has no home to be hidden."""
+    own = [environ.get("HOME", ""), environ.get("XDG_RUNTIME_DIR", ""), _home_of_record()]
+    wanted = [*_FRESH.items(), (tempfile.gettempdir(), _SHARED), *((path, 0o700) for path in own)]
+    places: dict[str, int] = {}
+    for path, mode in wanted:
+        if path and stat.S_ISDIR(mode_of(path)):
+            places.setdefault(os.path.realpath(path), mode)
+    return [Fresh(path, mode) for path, mode in sorted(places.items()) if path not in _NO_HOMES]
 
 
 def hidden_paths(fresh: Iterable[Fresh]) -> list[str]:
     """What shows nothing on a node: of drivers, of services, and sockets outside of ``fresh``."""
     covered = tuple(f"{place.path}/" for place in fresh)
-    sockets = [path for path in sockets_in_use() if not path.startswith((*covered, "/dev/"))]
-    return [*_HIDDEN, *sockets]
+    found = [os.path.realpath(path) for path in _HIDDEN]
+    found += sockets_in_use()
+    return [path for path in dict.fromkeys(found) if not path.startswith((*covered, "/dev/"))]
 
 
 def sockets_in_use() -> Iterator[str]:
@@ -76,21 +75,22 @@ def sockets_in_use() -> Iterator[str]:
     for line in _SOCKETS.read_bytes().splitlines()[1:]:
         fields = line.split(None, _PATH_FIELD)
         path = os.fsdecode(fields[_PATH_FIELD]) if len(fields) > _PATH_FIELD else ""
-        if path.startswith("/") and path not in seen and _is_socket(path):
+        if path.startswith("/") and path not in seen and stat.S_ISSOCK(mode_of(path, follow=False)):
             seen.add(path)
             yield os.path.realpath(path)
 
 
-def _is_socket(path: str) -> bool:
+def mode_of(path: str | Path, *, follow: bool = True) -> int:
+    """The mode of what is at (the end of) a path; 0 if there is nothing that we may see."""
     try:
-        return stat.S_ISSOCK(os.lstat(path).st_mode)
+        return Path(path).stat(follow_symlinks=follow).st_mode
     except OSError:
-        return False
+        return 0
 
 
-def _has_entry() -> bool:
+def _home_of_record() -> str:
+    """The caller's home as the system knows it, whatever HOME says; "" for a user it knows not."""
     try:
-        pwd.getpwuid(os.geteuid())
+        return pwd.getpwuid(os.geteuid()).pw_dir
     except KeyError:
-        return False
-    return True
+        return ""

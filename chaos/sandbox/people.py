@@ -34,9 +34,11 @@ def write_files(folder: Path, users: Mapping[str, int]) -> list[tuple[Path, Path
         person, group = pwd.getpwuid(os.geteuid()), grp.getgrgid(os.getegid())
         own_person = {person.pw_name: ":".join(map(str, person))}
         own_group = {group.gr_name: f"{group.gr_name}:x:{group.gr_gid}:"}
+    files = ((_PASSWD, people, own_person), (_GROUP, groups, own_group))
     return [
-        (_merged(_PASSWD, people, own_person, folder), _PASSWD),
-        (_merged(_GROUP, groups, own_group, folder), _GROUP),
+        (_merged(system, entries, own, folder), system)
+        for system, entries, own in files
+        if system.is_file()
     ]
 
 

@@ -47,9 +47,7 @@ def build(root: Root) -> None:
     kernel.make_mounts_private()
     whole = kernel.copied("/", _MACHINE)
     devices = {
-        name: kernel.copied(f"/dev/{name}", READ_ONLY | NO_SETUID | NO_PROGRAMS)
-        for name in _DEVICES
-        if os.path.lexists(f"/dev/{name}")
+        name: copied_device(f"/dev/{name}") for name in _DEVICES if os.path.lexists(f"/dev/{name}")
     }
     binds = [(copied(bind), bind) for bind in root.binds]
     kernel.attach(whole, root.staging)
@@ -72,6 +70,11 @@ def build(root: Root) -> None:
 def copied(bind: Bind) -> int:
     """The mounts of a bind's source, as a descriptor."""
     return kernel.copied(bind.source, _OWN if bind.writable else _MACHINE)
+
+
+def copied_device(path: str) -> int:
+    """A device file that can be opened, as a descriptor; its mode cannot be changed."""
+    return kernel.copied(path, READ_ONLY | NO_SETUID | NO_PROGRAMS)
 
 
 def put(tree: int, bind: Bind) -> None:

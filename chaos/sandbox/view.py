@@ -26,7 +26,6 @@ from chaos.sandbox.hiding import fresh_places, hidden_paths, sockets_in_use
 from chaos.sandbox.people import write_files
 from chaos.sandbox.plan import NODE, Bind, Fresh, Layer, Root
 
-LIBRARY = LIBRARY_NAMES[0]
 NODE_VARIABLE = "GPUTUI_FAKE_NODE"
 KERNEL_LOG_VARIABLE = "GPUTUI_KERNEL_LOG"
 RUN_VARIABLE = "GPUCHAOS_RUN"
@@ -176,7 +175,7 @@ def _covers(directory: Path, environ: Mapping[str, str]) -> list[Bind]:
         Bind(str(programs(directory) / name), str(path))
         for name, path in machine_programs(names, environ)
     ]
-    library = directory / "lib" / LIBRARY
+    library = directory / "lib" / LIBRARY_NAMES[0]
     if library.exists():
         covers += [Bind(str(library), str(path)) for path in machine_libraries(environ)]
     return [bind for bind in covers if not _is_layered(Path(bind.target), layers)]

@@ -91,3 +91,10 @@ def test_output_into_a_pager_leaves_the_terminal_to_it(shell):
     shell.read(2.5)
     shell.send("k\n")
     shell.wait_for("^1k")
+
+
+def test_the_terminal_can_be_opened_by_its_name(shell):
+    """What tty(1) says leads to the caller's terminal, and /dev/tty does too."""
+    shell.send("""$node sh -c 'stty -F "$(tty)" size; stty size </dev/tty; tty </dev/null'\n""")
+    screen = shell.wait_for("^not a tty")
+    assert screen.count("30 100") == 2
