@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from gputui.model import GpuSample
 from gputui.tui.glyphs import Glyphs
-from gputui.tui.history import BUCKET_S, Values, chart
+from gputui.tui.history import CLOSE_BUCKET_S, Values, chart
 from gputui.tui.roles import Role
 from gputui.tui.text import Line, Run, left, make_line
 
@@ -85,9 +85,9 @@ def _now(value: float | None, unit: str) -> str:
 def _drawn(graph: _Graph, glyphs: Glyphs, cells: int) -> list[list[Run]]:
     """A title, and the rows with the scale at their left; each exactly ``cells`` wide."""
     room = max(cells - _LABEL_CELLS - 1, 1)
-    minutes = f"{graph.title} {graph.now}"
-    span = f"last {2 * room * BUCKET_S / 60:.0f} min"
-    title = left(minutes, max(cells - 1 - len(span), 0)) + span
+    seconds = 2 * room * CLOSE_BUCKET_S
+    span = f"last {seconds / 60:.0f} min" if seconds >= 90 else f"last {seconds:.0f} s"
+    title = left(f"{graph.title} {graph.now}", max(cells - 1 - len(span), 0)) + span
     rows = [[Run(" "), Run(left(title, cells - 1), Role.TITLE)]]
     scale = [f"{graph.top:.0f}{graph.unit}", *[""] * (_ROWS - 2), f"0{graph.unit}"]
     pictures = chart(

@@ -10,10 +10,16 @@ from collections import deque
 from functools import lru_cache
 
 BUCKET_S = 6.0
-"""One sample of the picture covers this long; two samples are a braille cell."""
+"""One sample of a small picture covers this long; two samples are a braille cell."""
+
+CLOSE_BUCKET_S = 2.0
+"""The same for a large picture, of a GPU that is looked at closely."""
 
 KEPT = 300
-"""Samples kept: half an hour, as much as the widest picture shows."""
+"""Samples kept, as many as the widest picture shows: half an hour, or ten minutes closely."""
+
+_USUAL = 2.5
+"""A pause up to so many times as long as the one before is no silence."""
 
 _LEFT = (0x00, 0x40, 0x44, 0x46, 0x47)
 _RIGHT = (0x00, 0x80, 0xA0, 0xB0, 0xB8)
@@ -32,24 +38,35 @@ Values = tuple[float | None, ...]
 class History:
     """Averages of one reading over fixed spans of time, oldest first; ``None`` is a gap."""
 
-    __slots__ = ("_bucket", "_count", "_means", "_sum")
+    __slots__ = ("_bucket", "_bucket_s", "_count", "_last_s", "_means", "_pause_s", "_sum")
 
-    def __init__(self) -> None:
+    def __init__(self, bucket_s: float = BUCKET_S) -> None:
+        self._bucket_s = bucket_s
         self._means: deque[float | None] = deque(maxlen=KEPT)
         self._bucket: int | None = None
         self._sum = 0.0
         self._count = 0
+        self._last_s = 0.0
+        self._pause_s = 0.0
 
     def add(self, time_s: float, value: float | None) -> None:
-        """Take in a reading. A time that goes backwards counts as now."""
-        bucket = int(time_s // BUCKET_S)
+        """Take in a reading. A time that goes backwards counts as now.
+
+        Where readings come less often than spans begin, the last one stands for those between; a
+        pause much longer than the one before it is a gap.
+        """
+        bucket = int(time_s // self._bucket_s)
+        pause_s = time_s - self._last_s
         if self._bucket is None:
             self._bucket = bucket
         elif bucket > self._bucket:
-            self._means.append(self._mean())
+            mean = self._mean()
+            is_usual = pause_s <= _USUAL * self._pause_s
+            self._means.append(mean)
             for _ in range(min(bucket - self._bucket - 1, KEPT)):
-                self._means.append(None)
+                self._means.append(mean if is_usual else None)
             self._bucket, self._sum, self._count = bucket, 0.0, 0
+        self._last_s, self._pause_s = time_s, pause_s
         if value is not None:
             self._sum += value
             self._count += 1

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 
 from gputui.model import GpuSample, GpuState, Snapshot
 from gputui.tui.glyphs import UNICODE, Glyphs
 from gputui.tui.graphs import Graphs
-from gputui.tui.history import History
+from gputui.tui.history import CLOSE_BUCKET_S, History
 from gputui.tui.scene import Held, Scene
 from gputui.tui.source_clock import SourceClock
 from gputui.tui.view import View
@@ -16,30 +16,34 @@ _WITHOUT_READINGS = frozenset({GpuState.LOST, GpuState.HUNG, GpuState.HIDDEN, Gp
 
 
 class _GpuHistory:
-    """The histories of one GPU, in the order of the fields of :class:`Graphs`."""
+    """One GPU's past: its utilization for the main screen, and what its own page draws."""
 
     def __init__(self) -> None:
         self.utilization = History()
-        self._others = (History(), History(), History())
+        self._close = tuple(History(CLOSE_BUCKET_S) for _ in fields(Graphs))
 
     def add(self, time_s: float, gpu: GpuSample | None) -> None:
         """Take in the readings of a GPU; None is a gap."""
-        if gpu is None:
-            self.utilization.add(time_s, None)
-            for history in self._others:
-                history.add(time_s, None)
-            return
-        used, total, power = gpu.memory_used_bytes, gpu.memory_total_bytes, gpu.power_mw
-        memory, temperature, watts = self._others
-        self.utilization.add(time_s, gpu.utilization_percent)
-        memory.add(time_s, 100 * used / total if used is not None and total else None)
-        temperature.add(time_s, gpu.temperature_c)
-        watts.add(time_s, None if power is None else power / 1000)
+        values = _graphed(gpu) if gpu is not None else (None,) * len(self._close)
+        self.utilization.add(time_s, values[0])
+        for history, value in zip(self._close, values, strict=True):
+            history.add(time_s, value)
 
     @property
     def graphs(self) -> Graphs:
-        """All of them as they are now."""
-        return Graphs(self.utilization.values, *(history.values for history in self._others))
+        """What its page draws, as it is now."""
+        return Graphs(*(history.values for history in self._close))
+
+
+def _graphed(gpu: GpuSample) -> tuple[float | None, ...]:
+    """The readings of a GPU that are drawn, in the order of :class:`Graphs`."""
+    used, total, power = gpu.memory_used_bytes, gpu.memory_total_bytes, gpu.power_mw
+    return (
+        gpu.utilization_percent,
+        100 * used / total if used is not None and total else None,
+        gpu.temperature_c,
+        None if power is None else power / 1000,
+    )
 
 
 class Watch:

@@ -77,8 +77,17 @@ def test_silence_leaves_a_gap() -> None:
     """Spans without a reading are gaps, so the picture keeps its time scale."""
     history = History()
     history.add(2 * BUCKET_S, 50)
+    history.add(2 * BUCKET_S + 1, 50)
     history.add(5 * BUCKET_S, 70)
     assert history.values == (50.0, None, None, 70.0)
+
+
+def test_readings_that_come_seldom_leave_no_gap() -> None:
+    """With an interval longer than a span, each reading stands until the next."""
+    history = History(2.0)
+    for step, value in enumerate((10, 20, 30, 40)):
+        history.add(100.0 + 5 * step, value)
+    assert None not in history.values[3:7]
 
 
 def test_the_past_is_bounded() -> None:
