@@ -114,7 +114,10 @@ class Gpu:
     """A GPU on a node. Change it through the methods that take ``at_us``; read it at any time.
 
     ``on_change`` is told whenever its conditions have changed, and when: what it will come to by
-    itself (running full, switching itself off) must then be reckoned anew.
+    itself (running full, switching itself off) must then be reckoned anew. ``capacity_bytes`` is
+    the memory that processes can have: all but what the driver reserves.
+
+    Readings are what a campaign spends its time on: what they need is at hand.
     """
 
     def __init__(self, profile: Profile, node: str, index: int, seed: int) -> None:
@@ -127,6 +130,7 @@ class Gpu:
         self.pci_domain = index // len(_BUS_NUMBERS)
         self.pci_bus = _BUS_NUMBERS[index % len(_BUS_NUMBERS)]
         self.power_limit_mw = profile.power.limit_mw
+        self.capacity_bytes = (profile.memory.total_mib - profile.memory.reserved_mib) * MIB
         self.uses: dict[int, Use] = {}
         self.lost: Lost | None = None
         self.reset_required = False
@@ -137,6 +141,7 @@ class Gpu:
         self._conditions = Conditions(
             air_c=profile.thermal.air_c, power_limit_mw=self.power_limit_mw
         )
+        self._load_percent = 0
         self._energy_mj = 0
         self._limited_us = dict.fromkeys(Limit, 0)
         self._plan = self._settled(0)
@@ -241,6 +246,28 @@ class Gpu:
         """SM clock."""
         return self._plan.at(at_us).sm_clock_mhz
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing runs on it."""
+        return self._conditions.load <= 0
+
+    @property
+    def performance_state(self) -> int:
+        """The N of its performance state PN."""
+        return self.profile.clocks.idle_pstate if self.is_idle else 0
+
+    @property
+    def memory_clock_mhz(self) -> int:
+        """Memory clock."""
+        clocks = self.profile.clocks
+        return clocks.memory_idle_mhz if self.is_idle else clocks.memory_mhz
+
+    @property
+    def pcie_generation(self) -> int:
+        """The generation at which its link runs."""
+        pcie = self.profile.pcie
+        return pcie.idle_generation if self.is_idle else pcie.generation
+
     def video_clock_mhz(self, at_us: int) -> int:
         """Video clock: goes with the SM clock between its two ends."""
         clocks = self.profile.clocks
@@ -254,11 +281,10 @@ class Gpu:
 
     def utilization_percent(self, at_us: int) -> int:
         """Share of the last second in which a kernel ran."""
-        load = self._conditions.load
-        if load <= 0:
+        if not self._load_percent:
             return 0
-        reading = round(load * 100) + noise(self._seed ^ 3, at_us, _SAMPLE_US, 3)
-        return max(0, min(100, reading))
+        reading = self._load_percent + noise(self._seed ^ 3, at_us, _SAMPLE_US, 3)
+        return 100 if reading > 100 else reading if reading > 0 else 0
 
     def utilization_rates(self, at_us: int) -> tuple[int, int]:
         """Percent of the last second in which a kernel ran, and in which memory was accessed."""
@@ -307,18 +333,12 @@ class Gpu:
         """For how long, since the node's start, ``limit`` has kept its clock down."""
         return self._limited_us[limit] + self._plan.limited_us(limit, at_us)
 
-    @property
-    def capacity_bytes(self) -> int:
-        """Memory that processes can have: all but what the driver reserves."""
-        memory = self.profile.memory
-        return (memory.total_mib - memory.reserved_mib) * MIB
-
     def memory_used_bytes(self, at_us: int) -> int:
         """Memory held by processes, without the driver's reserve."""
         held = 0
         for use in self.uses.values():
             held += use.memory.bytes_at(at_us)
-        return min(held, self.capacity_bytes)
+        return held if held < self.capacity_bytes else self.capacity_bytes
 
     # --- within ---------------------------------------------------------------------------------
 
@@ -336,6 +356,7 @@ class Gpu:
         start_c = self.true_temperature_c(at_us)
         self._account(at_us)
         self._conditions = conditions
+        self._load_percent = round(conditions.load * 100)
         self._plan = plan(self.profile, conditions, at_us, start_c)
         self._tell(at_us)
 

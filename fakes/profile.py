@@ -45,13 +45,19 @@ class PowerProfile:
 
 @dataclass(frozen=True, slots=True)
 class ClockProfile:
-    """SM, memory and video clocks. Dynamic power goes as the SM clock to ``power_exponent``."""
+    """SM, memory and video clocks. Dynamic power goes as the SM clock to ``power_exponent``.
+
+    ``idle_pstate`` is the N of the performance state PN that an idle GPU is in, where its memory
+    runs at ``memory_idle_mhz``.
+    """
 
     idle_mhz: int
     min_mhz: int
     max_mhz: int
     step_mhz: int
     memory_mhz: int
+    memory_idle_mhz: int
+    idle_pstate: int
     video_idle_mhz: int
     video_max_mhz: int
     power_exponent: float
@@ -72,9 +78,10 @@ class ThermalProfile:
 
 @dataclass(frozen=True, slots=True)
 class PcieProfile:
-    """The link, and the traffic each way of a training job at full load."""
+    """The link, at work and idle, and the traffic each way of a training job at full load."""
 
     generation: int
+    idle_generation: int
     width: int
     busy_kib_per_s: int
 
@@ -83,13 +90,33 @@ class PcieProfile:
 class NvlinkProfile:
     """NVLinks to the node's switches, and the traffic of one link each way at full load.
 
-    ``version`` is nvmlNvlinkVersion_t; no links at all is ``links`` 0.
+    ``version`` is nvmlNvlinkVersion_t; no links at all is ``links`` 0. A GPU's links are spread
+    over the switches in turn.
     """
 
     links: int
     version: int
+    switches: int
+    switch_pci_device_id: int
     mb_per_s: int
     busy_kib_per_s: int
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """What some models can and others cannot: NVML says NOT_SUPPORTED of what is False.
+
+    ``fabric``: registers with the NVLink fabric manager; ``thermal_margins``: T.Limit, degrees left
+    to a limit, beside the limits themselves; ``memory_sensor``: tells its memory's temperature;
+    ``baseboard``: a module on a baseboard with others, which are numbered, and not a card.
+    """
+
+    mig: bool
+    fabric: bool
+    thermal_margins: bool
+    memory_sensor: bool
+    confidential_computing: bool
+    baseboard: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +141,7 @@ class Profile:
     thermal: ThermalProfile
     pcie: PcieProfile
     nvlink: NvlinkProfile
+    can: Capabilities
 
 
 _Part = TypeVar("_Part")
@@ -147,6 +175,7 @@ def load_profile(model: str) -> Profile:
         "thermal": _part(ThermalProfile, data.pop("thermal"), where),
         "pcie": _part(PcieProfile, data.pop("pcie"), where),
         "nvlink": _part(NvlinkProfile, data.pop("nvlink"), where),
+        "can": _part(Capabilities, data.pop("can"), where),
     }
     major, minor = data.pop("compute_capability")
     return _part(

@@ -7,8 +7,10 @@ once, however long it takes.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 
+from fakes.clock import ScaledClock
 from fakes.nvml.answer import FOREVER_US, Answer, Call
 from fakes.nvml.table import BY_NAME
 
@@ -18,6 +20,19 @@ Ask = Callable[[Call, int], Answer]
 Park = Callable[[int], None]
 """Lets the run's clock go on until a moment (microseconds), or until something has happened before
 that; ``FOREVER_US`` is a moment that does not come."""
+
+
+_LOOK_S = 0.01
+
+
+def sleeping(clock: ScaledClock) -> Park:
+    """A park in real time: it sleeps, and comes back now and then to see what has happened."""
+
+    def park(due_us: int) -> None:
+        left_s = clock.real_seconds(due_us - clock.now_us())
+        time.sleep(max(0.0, min(left_s, _LOOK_S)))
+
+    return park
 
 
 class Pending:

@@ -93,6 +93,33 @@ def _value_by_number(
     return function
 
 
+def _value_by_numbers(
+    library: Library, name: str, params: tuple[Param, ...], otherwise: Function
+) -> Function:
+    """One value of a device that several numbers name: a sort of error, a counter of it."""
+    respond = library.respond
+    put = Struct(f"{params[-1].size}s").pack_into
+    calls: dict[tuple[int, ...], Call] = {}
+
+    def function(*given: Any) -> int:
+        try:
+            handle, *numbers, pointer = given
+            device = DEVICES[read_handle(handle)[0]]
+            asked = (device, *[number.value & 0xFFFFFFFF for number in numbers])
+            memory = pointer._obj
+        except _OTHERWISE:
+            return otherwise(*given)
+        if not library.users or len(given) != len(params):
+            return otherwise(*given)
+        call = calls.get(asked) or calls.setdefault(asked, Call(name, device, asked[1:]))
+        code, outputs, _ = respond(call)
+        if not code:
+            put(memory, 0, outputs[0])
+        return code
+
+    return function
+
+
 def _values(
     library: Library, name: str, params: tuple[Param, ...], otherwise: Function
 ) -> Function:
@@ -163,6 +190,8 @@ _Make = Callable[[Library, str, tuple[Param, ...], Function], Function | None]
 _BY_SHAPE: dict[tuple[Kind, ...], _Make] = {
     (Kind.DEVICE, Kind.OUT): _value,
     (Kind.DEVICE, Kind.U32, Kind.OUT): _value_by_number,
+    (Kind.DEVICE, Kind.U32, Kind.U32, Kind.OUT): _value_by_numbers,
+    (Kind.DEVICE, Kind.U32, Kind.U32, Kind.U32, Kind.OUT): _value_by_numbers,
     (Kind.DEVICE, Kind.OUT, Kind.OUT): _values,
     (Kind.DEVICE, Kind.OUT, Kind.OUT, Kind.OUT): _values,
     (Kind.DEVICE, Kind.OUT, Kind.OUT, Kind.OUT, Kind.OUT): _values,

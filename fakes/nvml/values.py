@@ -10,7 +10,6 @@ from collections.abc import Callable
 from struct import Struct
 
 from fakes.nvml.codes import Code, NvmlError
-from fakes.profile import Profile
 
 uint32: Callable[[int], bytes] = Struct("<I").pack
 """unsigned int, and every enumeration."""
@@ -24,13 +23,10 @@ uint64: Callable[[int], bytes] = Struct("<Q").pack
 NO_INSTANCE = 0xFFFFFFFF
 """gpuInstanceId and computeInstanceId where there is no MIG."""
 
-ADA, HOPPER = 8, 9
-"""NVML_DEVICE_ARCH_*: some functions are supported from a generation on."""
 
-
-def require(profile: Profile, architecture: int) -> None:
-    """Fail as NVML does on a GPU that is older than ``architecture``."""
-    if profile.architecture < architecture:
+def require(capable: bool | int) -> None:
+    """Fail as NVML does on a GPU that is not capable of what was asked for."""
+    if not capable:
         raise NvmlError(Code.NOT_SUPPORTED)
 
 

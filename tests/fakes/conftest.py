@@ -26,11 +26,22 @@ MakeWorld = Callable[..., World]
 def make_world() -> MakeWorld:
     """A world of one node ``n0``; a warm training job on every GPU unless ``idle``."""
 
-    def make(*, gpus: int = 2, seed: int = 0, idle: bool = False, load: float = 0.95) -> World:
-        node = Node("n0", load_profile("h100-sxm"), gpus, seed=seed)
+    def make(
+        *,
+        gpus: int = 2,
+        seed: int = 0,
+        idle: bool = False,
+        load: float = 0.95,
+        model: str = "h100-sxm",
+    ) -> World:
+        node = Node("n0", load_profile(model), gpus, seed=seed)
         world = World([node], seed=seed)
         if not idle:
-            node.start_job(JobSpec("train", tuple(range(gpus)), load=load), 0)
+            memory_bytes = node.gpus[0].capacity_bytes * 3 // 4
+            if model == "h100-sxm":
+                memory_bytes = 60 << 30
+            job = JobSpec("train", tuple(range(gpus)), load=load, memory_bytes=memory_bytes)
+            node.start_job(job, 0)
         node.settle(0)
         return world
 

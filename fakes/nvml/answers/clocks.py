@@ -40,7 +40,7 @@ _POLICIES = {
 def clock_info(gpu: Gpu, at_us: int, domain: int) -> Value:
     """The present clock of a domain (nvmlClockType_t)."""
     if domain == _MEMORY:
-        return uint32(gpu.profile.clocks.memory_mhz)
+        return uint32(gpu.memory_clock_mhz)
     if domain == _VIDEO:
         return uint32(gpu.video_clock_mhz(at_us))
     if domain in (_GRAPHICS, _SM):
@@ -84,24 +84,31 @@ def clock(gpu: Gpu, at_us: int, domain: int, which: int) -> Value:
 
 @answers("nvmlDeviceGetSupportedMemoryClocks")
 def supported_memory_clocks(gpu: Gpu, at_us: int) -> Value:
-    """The memory clocks that can be asked for."""
-    return uint32(gpu.profile.clocks.memory_mhz)
+    """The memory clocks that can be asked for, from the highest down."""
+    clocks = gpu.profile.clocks
+    return b"".join(map(uint32, sorted({clocks.memory_mhz, clocks.memory_idle_mhz}, reverse=True)))
 
 
 @answers("nvmlDeviceGetSupportedGraphicsClocks")
 def supported_graphics_clocks(gpu: Gpu, at_us: int, memory_mhz: int) -> Value:
-    """The SM clocks that can be asked for beside a memory clock, from the highest down."""
+    """The SM clocks that can be asked for beside a memory clock, from the highest down.
+
+    Beside the memory's idle clock that is the SMs' own.
+    """
     clocks = gpu.profile.clocks
-    if memory_mhz != clocks.memory_mhz:
+    if memory_mhz == clocks.memory_mhz:
+        highest_mhz = clocks.max_mhz
+    elif memory_mhz == clocks.memory_idle_mhz:
+        highest_mhz = clocks.idle_mhz
+    else:
         raise NvmlError(Code.NOT_FOUND)
-    steps = range(clocks.max_mhz, clocks.min_mhz - 1, -clocks.step_mhz)
-    return b"".join(map(uint32, steps))
+    return b"".join(map(uint32, range(highest_mhz, clocks.min_mhz - 1, -clocks.step_mhz)))
 
 
 @answers("nvmlDeviceGetPerformanceState", "nvmlDeviceGetPowerState")
 def performance_state(gpu: Gpu, at_us: int) -> Value:
-    """P0: data-centre GPUs stay in it, idle or not (captures)."""
-    return uint32(0)
+    """The N of PN: modules for data centres stay in P0, idle or not; cards do not (captures)."""
+    return uint32(gpu.performance_state)
 
 
 @answers("nvmlDeviceGetCurrentClocksEventReasons", "nvmlDeviceGetCurrentClocksThrottleReasons")

@@ -6,8 +6,7 @@ from struct import Struct
 
 from fakes.gpu import Gpu
 from fakes.nvml.answer import Value, answers
-from fakes.nvml.codes import Code, NvmlError
-from fakes.nvml.values import HOPPER, require
+from fakes.nvml.values import require
 
 _CLUSTER = bytes(16)
 _SUCCESS = 0
@@ -23,21 +22,15 @@ _V2_WORD = 0x2000024
 
 @answers("nvmlDeviceGetGpuFabricInfo")
 def fabric_info(gpu: Gpu, at_us: int) -> Value:
-    """Cluster, status, clique and state: registration is complete (captures). Hopper and later."""
-    _require_fabric(gpu)
+    """Cluster, status, clique and state: registration is complete (captures)."""
+    require(gpu.profile.can.fabric)
     return _V1.pack(_CLUSTER, _SUCCESS, _CLIQUE, _COMPLETED)
 
 
 @answers("nvmlDeviceGetGpuFabricInfoV")
 def fabric_info_v(gpu: Gpu, at_us: int, words: tuple[int, ...]) -> Value:
     """The same with health, of which Hopper says nothing: empty mask, no summary."""
-    _require_fabric(gpu)
+    require(gpu.profile.can.fabric)
     version = words[0]
     facts = (version, _CLUSTER, _SUCCESS, _CLIQUE, _COMPLETED, _NO_HEALTH_MASK)
     return _V2.pack(*facts) if version == _V2_WORD else _V3.pack(*facts, _NO_SUMMARY)
-
-
-def _require_fabric(gpu: Gpu) -> None:
-    require(gpu.profile, HOPPER)
-    if not gpu.profile.nvlink.links:
-        raise NvmlError(Code.NOT_SUPPORTED)

@@ -13,7 +13,7 @@ from fakes.gpu import Gpu
 from fakes.node import Node
 from fakes.nvml.answer import Reach, Value, answers
 from fakes.nvml.codes import Code, NvmlError
-from fakes.nvml.values import ADA, require
+from fakes.nvml.values import require
 from fakes.thermal import Limit
 
 _RECORD = Struct("<IIqqII8s")
@@ -99,10 +99,10 @@ _ECC: dict[int, tuple[_Type, Reading]] = {
 }
 
 _HEAT: dict[int, tuple[_Type, Reading]] = {
-    82: (_UNSIGNED, lambda gpu, at_us, _: gpu.memory_temperature_c(at_us)),
+    82: (_UNSIGNED, lambda gpu, at_us, _: _memory_temperature(gpu, at_us)),
     193: (_SIGNED, lambda gpu, at_us, _: _margin(gpu, gpu.profile.thermal.shutdown_c)),
     194: (_SIGNED, lambda gpu, at_us, _: _margin(gpu, gpu.profile.thermal.slowdown_c)),
-    195: (_SIGNED, lambda gpu, at_us, _: _margin(gpu, gpu.profile.thermal.max_operating_c)),
+    195: (_SIGNED, lambda gpu, at_us, _: _memory_margin(gpu)),
     196: (_SIGNED, lambda gpu, at_us, _: _margin(gpu, gpu.profile.thermal.max_operating_c)),
     308: (_DOUBLE, lambda gpu, at_us, _: gpu.true_temperature_c(at_us)),
 }
@@ -185,10 +185,20 @@ def _read(gpu: Gpu, at_us: int, field: int, scope: int) -> tuple[int, bytes]:
     return kind, pack(reading(gpu, at_us, scope))
 
 
+def _memory_temperature(gpu: Gpu, at_us: int) -> int:
+    require(gpu.profile.can.memory_sensor)
+    return gpu.memory_temperature_c(at_us)
+
+
 def _margin(gpu: Gpu, limit_c: int) -> int:
-    """A limit as the margin ("T.Limit") that is left when the GPU is that hot. Ada and later."""
-    require(gpu.profile, ADA)
+    """A limit as the margin ("T.Limit") that is left when the GPU is that hot."""
+    require(gpu.profile.can.thermal_margins)
     return gpu.profile.thermal.max_operating_c - limit_c
+
+
+def _memory_margin(gpu: Gpu) -> int:
+    require(gpu.profile.can.memory_sensor)
+    return _margin(gpu, gpu.profile.thermal.max_operating_c)
 
 
 def _raw(gpu: Gpu, at_us: int, *, received: bool) -> int:

@@ -93,8 +93,8 @@ def board_part_number(gpu: Gpu, at_us: int) -> Value:
 
 @answers("nvmlDeviceGetModuleId")
 def module_id(gpu: Gpu, at_us: int) -> Value:
-    """Where on the baseboard it sits, from 1."""
-    return uint32(gpu.index + 1)
+    """Where on the baseboard it sits, from 1; so says every card of itself (captures)."""
+    return uint32(_place(gpu))
 
 
 @answers("nvmlDeviceGetVbiosVersion")
@@ -200,4 +200,8 @@ def bus_type(gpu: Gpu, at_us: int) -> Value:
 @answers("nvmlDeviceGetPlatformInfo")
 def platform_info(gpu: Gpu, at_us: int, words: tuple[int, ...]) -> Value:
     """Where the GPU sits in a rack: only its place on the baseboard is known; host 1."""
-    return _PLATFORM.pack(words[0], b"", b"", 0, 0, 1, _DIRECTLY_CONNECTED, gpu.index + 1)
+    return _PLATFORM.pack(words[0], b"", b"", 0, 0, 1, _DIRECTLY_CONNECTED, _place(gpu))
+
+
+def _place(gpu: Gpu) -> int:
+    return gpu.index + 1 if gpu.profile.can.baseboard else 1

@@ -6,7 +6,7 @@ from struct import Struct
 
 from fakes.gpu import Gpu
 from fakes.nvml.answer import Value, answers
-from fakes.nvml.values import HOPPER, require, uint32
+from fakes.nvml.values import require, uint32
 from fakes.profile import MIB
 
 _MEMORY = Struct("<QQQ")
@@ -47,14 +47,14 @@ def memory_bus_width(gpu: Gpu, at_us: int) -> Value:
 @answers("nvmlDeviceGetConfComputeMemSizeInfo")
 def conf_compute_memory_sizes(gpu: Gpu, at_us: int) -> Value:
     """KiB of protected and of unprotected memory: without confidential computing, none and all."""
-    require(gpu.profile, HOPPER)
+    require(gpu.profile.can.confidential_computing)
     return _SIZES.pack(0, gpu.profile.memory.total_mib * 1024)
 
 
 @answers("nvmlDeviceGetConfComputeProtectedMemoryUsage")
 def conf_compute_protected_memory(gpu: Gpu, at_us: int) -> Value:
     """Total, free and used bytes of protected memory: there is none."""
-    require(gpu.profile, HOPPER)
+    require(gpu.profile.can.confidential_computing)
     return _MEMORY.pack(0, 0, 0)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fakes.gpu import Gpu
 from fakes.nvml.answer import Reach, Value, answers
 from fakes.nvml.codes import Code, NvmlError
-from fakes.nvml.values import uint32
+from fakes.nvml.values import require, uint32
 
 _DISABLED = 0
 
@@ -13,7 +13,7 @@ _DISABLED = 0
 @answers("nvmlDeviceGetMigMode")
 def mig_mode(gpu: Gpu, at_us: int) -> Value:
     """Whether MIG is on now, and after the next reset."""
-    _require_mig(gpu)
+    require(gpu.profile.can.mig)
     return uint32(_DISABLED), uint32(_DISABLED)
 
 
@@ -32,7 +32,7 @@ def is_mig_device(gpu: Gpu, at_us: int) -> Value:
 @answers("nvmlDeviceGetMigDeviceHandleByIndex")
 def mig_device_by_index(gpu: Gpu, at_us: int, index: int) -> Value:
     """The MIG device with an index: there is none."""
-    _require_mig(gpu)
+    require(gpu.profile.can.mig)
     raise NvmlError(Code.NOT_FOUND)
 
 
@@ -44,10 +44,3 @@ def mig_device_by_index(gpu: Gpu, at_us: int, index: int) -> Value:
 def of_a_mig_device(gpu: Gpu, at_us: int) -> Value:
     """Parent and instances of a MIG device, asked of a GPU that is none."""
     raise NvmlError(Code.INVALID_ARGUMENT)
-
-
-def _require_mig(gpu: Gpu) -> None:
-    """Only the largest chip of a generation, from Ampere on, can be partitioned: x.0 in CUDA."""
-    major, minor = gpu.profile.compute_capability
-    if major < 8 or minor:
-        raise NvmlError(Code.NOT_SUPPORTED)

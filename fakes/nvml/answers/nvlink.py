@@ -1,7 +1,4 @@
-"""NVLink: links to the node's switches, and what GPUs can do to each other over them.
-
-An HGX baseboard has four NVSwitches; a GPU's links are spread over them in turn.
-"""
+"""NVLink: links to the node's switches, and what GPUs can do to each other over them."""
 
 from __future__ import annotations
 
@@ -14,8 +11,7 @@ from fakes.nvml.values import uint32, uint64
 
 _ACTIVE = 1
 _SWITCH = 2
-_SWITCH_BUSES = (0x05, 0x06, 0x07, 0x08)
-_SWITCH_DEVICE_ID = 0x22A310DE  # NVSwitch of the Hopper generation
+_FIRST_SWITCH_BUS = 0x05
 _SLI_BRIDGE, _CAPABILITIES = 4, 6
 _ERROR_COUNTERS = 5
 _P2P_OK, _P2P_NOT_SUPPORTED = 0, 5
@@ -66,8 +62,9 @@ def remote_device_type(gpu: Gpu, at_us: int, link: int) -> Value:
 def remote_pci_info(gpu: Gpu, at_us: int, link: int) -> Value:
     """The PCI address of the switch at the other end."""
     _check(gpu, link)
-    bus = _SWITCH_BUSES[link % len(_SWITCH_BUSES)]
-    return pci_address(0, bus, _SWITCH_DEVICE_ID, _SWITCH_DEVICE_ID)
+    nvlink = gpu.profile.nvlink
+    bus = _FIRST_SWITCH_BUS + link % nvlink.switches
+    return pci_address(0, bus, nvlink.switch_pci_device_id, nvlink.switch_pci_device_id)
 
 
 @answers("nvmlDeviceGetNvLinkRemotePciInfo")

@@ -45,8 +45,8 @@ def pci_info_ext(gpu: Gpu, at_us: int, words: tuple[int, ...]) -> Value:
 
 @answers("nvmlDeviceGetCurrPcieLinkGeneration")
 def current_generation(gpu: Gpu, at_us: int) -> Value:
-    """The generation at which the link runs: in P0, the highest."""
-    return uint32(gpu.profile.pcie.generation)
+    """The generation at which the link runs."""
+    return uint32(gpu.pcie_generation)
 
 
 @answers("nvmlDeviceGetMaxPcieLinkGeneration", "nvmlDeviceGetGpuMaxPcieLinkGeneration")
@@ -76,7 +76,7 @@ def max_speed(gpu: Gpu, at_us: int) -> Value:
 @answers("nvmlDeviceGetPcieSpeed")
 def speed(gpu: Gpu, at_us: int) -> Value:
     """Megabits a second on one lane."""
-    return uint32(_MBIT_PER_S[gpu.profile.pcie.generation])
+    return uint32(_MBIT_PER_S[gpu.pcie_generation])
 
 
 @answers("nvmlDeviceGetPcieThroughput")

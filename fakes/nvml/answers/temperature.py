@@ -7,13 +7,14 @@ from struct import Struct
 from fakes.gpu import Gpu
 from fakes.nvml.answer import Value, answers
 from fakes.nvml.codes import Code, NvmlError
-from fakes.nvml.values import ADA, require, uint32
+from fakes.nvml.values import require, uint32
 
 _TEMPERATURE = Struct("<IIi")
 _MARGIN = Struct("<Ii")
 _SENSOR_DIE = 0
 _SENSOR_HOTTEST = 1
 _THRESHOLDS = 8
+_MEMORY_MAX = 2
 
 
 @answers("nvmlDeviceGetTemperature")
@@ -41,15 +42,15 @@ def temperature_threshold(gpu: Gpu, at_us: int, threshold: int) -> Value:
     )
     if threshold >= _THRESHOLDS:
         raise NvmlError(Code.INVALID_ARGUMENT)
-    if threshold >= len(limits):
-        raise NvmlError(Code.NOT_SUPPORTED)
+    require(threshold < len(limits))
+    require(threshold != _MEMORY_MAX or gpu.profile.can.memory_sensor)
     return uint32(limits[threshold])
 
 
 @answers("nvmlDeviceGetMarginTemperature")
 def margin_temperature(gpu: Gpu, at_us: int, words: tuple[int, ...]) -> Value:
-    """Degrees left until the GPU lowers its clocks itself ("T.Limit"). Ada and later."""
-    require(gpu.profile, ADA)
+    """Degrees left until the GPU lowers its clocks itself ("T.Limit")."""
+    require(gpu.profile.can.thermal_margins)
     margin = gpu.profile.thermal.max_operating_c - gpu.temperature_c(at_us)
     return _MARGIN.pack(words[0], margin)
 

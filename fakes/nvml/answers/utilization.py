@@ -64,7 +64,7 @@ _SAMPLED: dict[int, Callable[[Gpu, int], int]] = {
     3: lambda gpu, at_us: 0,
     4: lambda gpu, at_us: 0,
     5: lambda gpu, at_us: gpu.sm_clock_mhz(at_us),
-    6: lambda gpu, at_us: gpu.profile.clocks.memory_mhz,
+    6: lambda gpu, at_us: gpu.memory_clock_mhz,
     8: lambda gpu, at_us: 0,
     9: lambda gpu, at_us: 0,
 }

@@ -705,6 +705,19 @@ static void events(void)
         CHECK(has(of_thread, 1, (const u32[]){43}));
     }
 
+    /* Also where no other thread has ever asked. */
+    child = fork();
+    if (child == 0) {
+        pthread_t thread;
+        alarm(30);
+        pthread_create(&thread, 0, makes_a_set, 0);
+        pthread_join(thread, &of_thread);
+        usleep(50000);
+        _exit(waits(of_thread, 20));
+    }
+    waitpid(child, &status, 0);
+    CHECK(status == 0, "%x", status);
+
     CHECK(CALL(nvmlEventSetFree, set) == 0 && CALL(nvmlEventSetFree, set) == 2);
     CHECK(CALL(nvmlEventSetWait_v2, set, event, 1000u) == 2);
     CHECK(CALL(nvmlEventSetFree, (void *)0) == 2);

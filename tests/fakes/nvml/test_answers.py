@@ -23,6 +23,7 @@ from fakes.profile import load_profile, models
 from fakes.xid import raise_xid
 
 InputsOf = Callable[..., tuple[Any, ...]]
+NOT_SUPPORTED = Code.NOT_SUPPORTED
 LATER = {
     "nvmlGpmSampleAlloc", "nvmlGpmSampleFree", "nvmlGpmSampleGet",
 }  # fmt: skip
@@ -193,34 +194,54 @@ def test_no_input_breaks_an_answer(
         assert answer(node, call, at_us).code in list(Code)
 
 
-@pytest.mark.parametrize(
-    ("model", "lacking"),
-    [
-        ("h100-sxm", []),
-        ("a100-sxm", ["MarginTemperature", "GpuFabricInfo", "ConfComputeMemSizeInfo"]),
-        ("l4", ["GpuFabricInfo", "ConfComputeMemSizeInfo", "MigMode", "NvLinkState"]),
-    ],
-)
-def test_generations_differ_in_what_they_support(
-    inputs_of: InputsOf, model: str, lacking: list[str]
-) -> None:
-    """What came with Ada or Hopper, MIG or NVLink is NOT_SUPPORTED on a GPU without it."""
+LACKING = {
+    "h100-sxm": set(),
+    "a100-sxm": {
+        "nvmlDeviceGetMarginTemperature", "nvmlDeviceGetGpuFabricInfo",
+        "nvmlDeviceGetGpuFabricInfoV", "nvmlDeviceGetConfComputeMemSizeInfo",
+        "nvmlDeviceGetConfComputeProtectedMemoryUsage",
+    },
+    "l4": {
+        "nvmlDeviceGetGpuFabricInfo", "nvmlDeviceGetGpuFabricInfoV",
+        "nvmlDeviceGetConfComputeMemSizeInfo", "nvmlDeviceGetConfComputeProtectedMemoryUsage",
+        "nvmlDeviceGetMigMode", "nvmlDeviceGetMigDeviceHandleByIndex",
+        "nvmlDeviceGetNvLinkState", "nvmlDeviceGetNvLinkVersion", "nvmlDeviceGetNvLinkCapability",
+        "nvmlDeviceGetNvLinkErrorCounter", "nvmlDeviceGetNvLinkRemoteDeviceType",
+        "nvmlDeviceGetNvLinkRemotePciInfo", "nvmlDeviceGetNvLinkRemotePciInfo_v2",
+    },
+}  # fmt: skip
+"""Of the functions that are answered, those that a model does not support."""
+
+
+@pytest.mark.parametrize("model", models())
+def test_models_differ_in_what_they_support(inputs_of: InputsOf, model: str) -> None:
+    """MIG, NVLink, the fabric, T.Limit, confidential computing: what a model lacks is
+    NOT_SUPPORTED, and nothing else is.
+    """
     node = node_under_load(model)
-    names = [
-        "MarginTemperature",
-        "GpuFabricInfo",
-        "ConfComputeMemSizeInfo",
-        "MigMode",
-        "NvLinkState",
-    ]
-    found = []
-    for name in names:
-        function = BY_NAME[f"nvmlDeviceGet{name}"]
-        code = answer(node, Call(function.name, 0, inputs_of(function)), 0).code
-        assert code in (Code.SUCCESS, Code.NOT_SUPPORTED)
-        if code:
-            found.append(name)
-    assert found == lacking
+    lacking = set()
+    for name in ANSWERED:
+        inputs = INPUTS.get(name, inputs_of(BY_NAME[name]))
+        if answer(node, Call(name, device_of(BY_NAME[name]), inputs), 0).code == NOT_SUPPORTED:
+            lacking.add(name)
+    assert lacking == LACKING[model]
+
+
+@pytest.mark.parametrize("model", models())
+def test_fields_differ_as_their_functions_do(model: str) -> None:
+    """T.Limits without margins, memory's temperature without a sensor, links without NVLink."""
+    node = node_under_load(model)
+    can, links = node.gpus[0].profile.can, node.gpus[0].profile.nvlink.links
+    expected = {
+        82: can.memory_sensor, 193: can.thermal_margins, 194: can.thermal_margins,
+        195: can.thermal_margins and can.memory_sensor, 196: can.thermal_margins,
+        138: links > 0, 165: links > 0, 83: True, 185: True, 230: True,
+    }  # fmt: skip
+    for field, supported in expected.items():
+        record = struct.pack("<II32x", field, 0)
+        got = answer(node, Call("nvmlDeviceGetFieldValues", 0, (record,)), 0)
+        code = struct.unpack_from("<I", got.outputs[0], 28)[0]
+        assert code == (Code.SUCCESS if supported else NOT_SUPPORTED), field
 
 
 def test_a_function_that_nobody_answers_is_not_supported() -> None:

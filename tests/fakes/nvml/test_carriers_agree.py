@@ -18,6 +18,7 @@ from fakes.nvml.function import Function, Kind, Param
 from fakes.nvml.inprocess import InProcess
 from fakes.nvml.pending import in_its_time
 from fakes.nvml.table import FUNCTIONS
+from fakes.process import JobSpec
 from fakes.xid import raise_xid
 
 GPUS = 3
@@ -33,8 +34,15 @@ OF_EVENTS = [
     if "EventSet" in function.name or "RegisterEvents" in function.name
 ]
 
+LISTS = [
+    function
+    for function in ANSWERED
+    if any(param.kind in (Kind.LIST, Kind.VERSIONED_LIST) for param in function.params)
+]
+
 some_function = st.one_of(
-    *[st.sampled_from(ANSWERED)] * 4, st.sampled_from(OF_EVENTS), st.sampled_from(FUNCTIONS)
+    *[st.sampled_from(ANSWERED)] * 4,
+    *map(st.sampled_from, (OF_EVENTS, LISTS, FUNCTIONS)),
 )
 some_number = st.integers(0, 12) | st.sampled_from([82, 138, 230, 4001, 300_000, 2619, 2**32 - 1])
 
@@ -307,6 +315,15 @@ def watch_all(side: Side) -> int:
     return handle.value or 0
 
 
+def make_whole(side: Side) -> None:
+    """Heal every GPU, and let it have four processes."""
+    for gpu in side.rig.node.gpus:
+        break_one(side, gpu.index, 0)
+        while len(gpu.uses) < 4:
+            job = JobSpec("more", (gpu.index,), load=0.1, memory_bytes=1 << 30)
+            side.rig.node.start_job(job, side.rig.at_us)
+
+
 def break_one(side: Side, index: int, how: int) -> None:
     """Let something become of a GPU."""
     gpu, node, at_us = side.rig.node.gpus[index], side.rig.node, side.rig.at_us
@@ -332,8 +349,7 @@ def test_both_carriers_do_the_same(sides: tuple[Side, Side], data: st.DataObject
     """
     ours, theirs = sides
     for side in sides:
-        for index in range(GPUS):
-            break_one(side, index, 0)
+        make_whole(side)
     (event_set,) = {watch_all(side) for side in sides}
     sets = [event_set]
     for _ in range(data.draw(st.integers(0, 2))):
@@ -343,6 +359,9 @@ def test_both_carriers_do_the_same(sides: tuple[Side, Side], data: st.DataObject
     for _ in range(data.draw(st.integers(1, 12))):
         function = data.draw(some_function)
         recipe = Recipe(data.draw, function, ours)
+        later_us = data.draw(st.sampled_from([0, 0, 10_000, 1_000_000, 61_000_000]))
+        for side in sides:
+            side.rig.at_us += later_us
         # A question is asked twice of the library: the second time, the page may have the answer.
         again = [theirs] if function.paged else []
         results = []

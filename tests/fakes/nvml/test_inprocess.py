@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from ctypes import (
     POINTER,
     addressof,
@@ -21,11 +23,14 @@ from typing import Any
 import pynvml
 import pytest
 
-from fakes.nvml.answer import Answer, Call
+from fakes.clock import ScaledClock
+from fakes.nvml.answer import FOREVER_US, Answer, Call, answer
 from fakes.nvml.arguments import DEVICES
 from fakes.nvml.codes import Code
 from fakes.nvml.inprocess import InProcess, installed
+from fakes.nvml.pending import in_its_time, sleeping
 from fakes.nvml.table import FUNCTIONS
+from fakes.world import World
 
 INVALID, UNINITIALIZED, NOT_SUPPORTED = 2, 1, 3
 
@@ -132,3 +137,56 @@ def test_calls_arrive_as_they_were_made() -> None:
         Call("nvmlDeviceGetFieldValues", 0, (bytes(field),)),
         Call("nvmlEventSetFree", None, (99,)),
     ]
+
+
+def test_what_a_program_holds_is_freed_when_it_leaves(make_world: Callable[..., World]) -> None:
+    """Event sets that were not freed end with the use of the binding, as with a process."""
+    node = make_world().nodes["n0"]
+    for _ in range(3):
+        with installed(lambda call: answer(node, call, 0)):
+            pynvml.nvmlInit()
+            freed, _left = pynvml.nvmlEventSetCreate(), pynvml.nvmlEventSetCreate()
+            pynvml.nvmlEventSetFree(freed)
+            assert node.driver_events.set_count == 1
+        assert node.driver_events.set_count == 0
+
+
+def test_a_wait_in_real_time_lasts_as_long(make_world: Callable[..., World]) -> None:
+    """On a clock ten times as fast as the host's, three seconds take three tenths of one."""
+    node, clock = make_world().nodes["n0"], ScaledClock(10)
+    respond = in_its_time(
+        lambda call, at_us: answer(node, call, at_us), clock.now_us, sleeping(clock)
+    )
+    with installed(respond):
+        pynvml.nvmlInit()
+        event_set = pynvml.nvmlEventSetCreate()
+        began_s, began_us = time.monotonic(), clock.now_us()
+        with pytest.raises(pynvml.NVMLError_Timeout):
+            pynvml.nvmlEventSetWait_v2(event_set, 3000)
+        assert clock.now_us() - began_us >= 3_000_000
+        assert 0.29 < time.monotonic() - began_s < 5
+
+
+def test_a_slow_call_is_answered_when_it_is_due_and_acts_once() -> None:
+    """A delay parks the caller; a setter is asked once, a reading again; a hang ends by healing."""
+    now_us, asked, ended_us = [0], list[str](), list[int]()
+    healed_us = 5_000_000
+
+    def ask(call: Call, at_us: int) -> Answer:
+        asked.append(call.function)
+        return Answer(0, (), 700_000)
+
+    def hang(call: Call, at_us: int) -> Answer:
+        ended_us.append(at_us)
+        return Answer(0, (), FOREVER_US if at_us < healed_us else 0)
+
+    def park(due_us: int) -> None:
+        now_us[0] = min(due_us, now_us[0] + 1_000_000)
+
+    respond = in_its_time(ask, lambda: now_us[0], park)
+    respond(Call("nvmlDeviceSetPowerManagementLimit", 0, (300_000,)))
+    assert (now_us[0], asked) == (700_000, ["nvmlDeviceSetPowerManagementLimit"])
+    got = respond(Call("nvmlDeviceGetPowerUsage", 0))
+    assert (now_us[0], got.delay_us) == (1_400_000, 700_000)
+    in_its_time(hang, lambda: now_us[0], park)(Call("nvmlDeviceGetTemperature", 0, (0,)))
+    assert ended_us[-1] >= healed_us

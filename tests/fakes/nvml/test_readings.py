@@ -447,6 +447,27 @@ def test_memory_errors(rig: Any) -> None:
     assert (status.aggregateUncParity, status.bThresholdExceeded) == (0, 0)
 
 
+def test_errors_of_the_chip_count_beside_those_of_its_memory(rig: Any) -> None:
+    """In the totals, at their own place, in the L2 cache of the detailed ones, in the status."""
+    nvml, gpu, handle = rig.nvml, rig.node.gpus[0], rig.handle()
+    gpu.memory_errors = MemoryErrors(1, 2, 3, 4, 5, 6)
+    kinds = [(kind, counter) for counter in (0, 1) for kind in (0, 1)]
+    assert [nvml.nvmlDeviceGetTotalEccErrors(handle, *each) for each in kinds] == [1, 7, 3, 10]
+    by_place = [
+        [nvml.nvmlDeviceGetMemoryErrorCounter(handle, *each, place) for each in kinds]
+        for place in (nvml.NVML_MEMORY_LOCATION_DRAM, nvml.NVML_MEMORY_LOCATION_SRAM)
+    ]
+    assert by_place == [[1, 2, 3, 4], [0, 5, 0, 6]]
+    assert nvml.nvmlDeviceGetDetailedEccErrors(handle, 1, 1).l2Cache == 6
+    status = nvml.c_nvmlEccSramErrorStatus_v1_t()
+    nvml.nvmlDeviceGetSramEccErrorStatus(handle, byref(status))
+    assert (status.aggregateUncSecDed, status.volatileUncSecDed) == (6, 5)
+    assert (status.aggregateUncBucketL2, status.aggregateUncBucketSm) == (6, 0)
+    totals = [nvml.NVML_FI_DEV_ECC_DBE_VOL_TOTAL, nvml.NVML_FI_DEV_ECC_DBE_AGG_TOTAL]
+    values = nvml.nvmlDeviceGetFieldValues(handle, totals)
+    assert [each.value.ullVal for each in values] == [7, 10]
+
+
 def test_remapped_rows(rig: Any) -> None:
     """Correctable, uncorrectable, pending, failed; and what the banks have left."""
     nvml, gpu, handle = rig.nvml, rig.node.gpus[0], rig.handle()
