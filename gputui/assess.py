@@ -18,6 +18,7 @@ from gputui.incidents.rule import Subject
 from gputui.incidents.rules import all_rules
 from gputui.incidents.states import DOES_NOT_RETURN, state_of
 from gputui.incidents.thresholds import Thresholds
+from gputui.logs.job_event import JobEvent
 from gputui.logs.kernel import KERNEL, KernelEvent
 from gputui.logs.twice import Pairs
 from gputui.model import GpuSample, GpuState, GpuStatus, Incident, NodeSample, Snapshot
@@ -108,6 +109,11 @@ class Assessor:
         self._hear(event, live=live)
         self._time_s = max(self._time_s, event.time_s)
         return True
+
+    def hear_job(self, event: JobEvent) -> None:
+        """A job's log said something; :meth:`refreshed` shows what came of it."""
+        self._engine.job(event)
+        self._time_s = max(self._time_s, event.time_s)
 
     def silent(self, time_s: float, silence: Silence, host: str = "") -> Snapshot:
         """No sample came for so long that it has to be said."""

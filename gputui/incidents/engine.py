@@ -23,8 +23,9 @@ from gputui.incidents.case import (
 )
 from gputui.incidents.history import DEFAULTS, History
 from gputui.incidents.links import linked
-from gputui.incidents.rule import Finding, Over, Rule, Span, Subject
+from gputui.incidents.rule import Finding, Noticed, Over, Rule, Span, Subject
 from gputui.incidents.thresholds import Thresholds
+from gputui.logs.job_event import JobEvent
 from gputui.logs.kernel import KernelEvent
 from gputui.model import Incident, NodeSample
 from gputui.silence import Silence
@@ -101,13 +102,25 @@ class Engine:
         for rule in self._rules:
             if rule.on_log is None:
                 continue
-            for noticed in rule.on_log(event, self.past):
-                if isinstance(noticed, Over):
-                    self._link()
-                    self._over(rule, noticed, event.time_s)
-                else:
-                    self._happened(rule, noticed, event.time_s, count)
+            self._take(rule, rule.on_log(event, self.past), event.time_s, count)
         self._linked = False
+
+    def job(self, event: JobEvent) -> None:
+        """Look at an event of a job's log. It may be older than the last sample."""
+        self.past.add_job_event(event)
+        for rule in self._rules:
+            if rule.on_job is not None:
+                self._take(rule, rule.on_job(event, self.past), event.time_s, count=1)
+        self._linked = False
+
+    def _take(self, rule: Rule, noticed: Iterable[Noticed], time_s: float, count: int) -> None:
+        """What a rule of events noticed in one."""
+        for one in noticed:
+            if isinstance(one, Over):
+                self._link()
+                self._over(rule, one, time_s)
+            else:
+                self._happened(rule, one, time_s, count)
 
     def pass_time(self, time_s: float) -> None:
         """Clear what has been quiet for long enough, and forget what cleared long ago."""
@@ -116,7 +129,7 @@ class Engine:
             if case.incident is None:
                 continue
             if case.is_open:
-                quiet_since_s = case.last_s if case.rule.on_log is not None else case.absent_s
+                quiet_since_s = case.last_s if case.rule.is_of_events else case.absent_s
                 if quiet_since_s is not None and self._passed(case.clears, quiet_since_s, time_s):
                     self._clear(case, time_s)
             elif self._long_over(case, time_s):

@@ -1,26 +1,52 @@
-"""What rules may look back on: the last minute and a half of readings, and the log's events."""
+"""What rules may look back on: the last minute and a half of readings, and the logs' events."""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import replace
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 from gputui.incidents.thresholds import Thresholds
+from gputui.logs.job_event import JobEvent
 from gputui.logs.kernel import KernelEvent
-from gputui.model import GpuSample, NodeSample
+from gputui.model import GpuSample, NodeSample, ProcessSample
 
 WINDOW_S = 90.0
 _MOST_SAMPLES = 1000
 _EVENTS_OF_A_SORT = 100
 _MOST_SORTS = 500
+_MOST_PROCESSES = 1000
 
 DEFAULTS = Thresholds()
 
 Value = TypeVar("Value")
+Sort = TypeVar("Sort", bound=Hashable)
+Event = TypeVar("Event")
 
-_Sort = tuple[str | None, str, int | None]
+
+class _Events(Generic[Sort, Event]):
+    """Events by sort, bounded: a flood of one sort does not wash away another."""
+
+    def __init__(self) -> None:
+        self._of_sort: dict[Sort, deque[Event]] = {}
+
+    def add(self, sort: Sort, event: Event, instead_of: Event | None = None) -> None:
+        events = self._of_sort.pop(sort, None)
+        if events is None:
+            events = deque(maxlen=_EVENTS_OF_A_SORT)
+            if len(self._of_sort) >= _MOST_SORTS:
+                del self._of_sort[next(iter(self._of_sort))]
+        self._of_sort[sort] = events  # the sort heard last stands last
+        if instead_of is not None and instead_of in events:
+            events[events.index(instead_of)] = event
+        else:
+            events.append(event)
+
+    def where(self, holds: Callable[[Sort], bool]) -> Iterator[Event]:
+        for sort, events in self._of_sort.items():
+            if holds(sort):
+                yield from events
 
 
 class History:
@@ -32,7 +58,9 @@ class History:
     def __init__(self, thresholds: Thresholds = DEFAULTS) -> None:
         self.thresholds = thresholds
         self.samples: deque[NodeSample] = deque(maxlen=_MOST_SAMPLES)
-        self._events: dict[_Sort, deque[KernelEvent]] = {}
+        self._kernel: _Events[tuple[str | None, str, int | None], KernelEvent] = _Events()
+        self._jobs: _Events[tuple[str | None, str], JobEvent] = _Events()
+        self._processes: dict[tuple[int, int], ProcessSample] = {}
 
     def add_sample(self, sample: NodeSample) -> None:
         """Remember a sample (without its processes), and forget what is too old.
@@ -44,24 +72,23 @@ class History:
         self.samples.append(replace(sample, processes=()))
         while sample.time_s - self.samples[0].time_s > WINDOW_S and len(self.samples) > 2:
             self.samples.popleft()
+        for process in sample.processes:
+            whose = process.pid, process.gpu
+            self._processes.pop(whose, None)
+            self._processes[whose] = process
+        while len(self._processes) > _MOST_PROCESSES:
+            del self._processes[next(iter(self._processes))]
 
     def add_event(self, event: KernelEvent, *, instead_of: KernelEvent | None = None) -> None:
         """Remember an event of the kernel log, in the place of one that told the same.
 
-        Each sort (GPU, kind and code) has a memory of its own, so that a flood of one does not
-        wash away another.
+        A sort is a GPU, a kind and a code.
         """
-        sort = (event.bus_id, event.kind, event.code)
-        events = self._events.pop(sort, None)
-        if events is None:
-            events = deque(maxlen=_EVENTS_OF_A_SORT)
-            if len(self._events) >= _MOST_SORTS:
-                del self._events[next(iter(self._events))]
-        self._events[sort] = events  # the sort heard last stands last
-        if instead_of is not None and instead_of in events:
-            events[events.index(instead_of)] = event
-        else:
-            events.append(event)
+        self._kernel.add((event.bus_id, event.kind, event.code), event, instead_of)
+
+    def add_job_event(self, event: JobEvent) -> None:
+        """Remember an event of a job's log. A sort is a job and a pattern."""
+        self._jobs.add((event.job, event.pattern), event)
 
     def series(
         self, index: int, read: Callable[[GpuSample], Value | None], *, last_s: float = WINDOW_S
@@ -81,13 +108,25 @@ class History:
 
     def events_on(self, gpu: GpuSample) -> Iterator[KernelEvent]:
         """The log's events that name a GPU's PCI address, oldest first."""
-        found = [
-            event
-            for (bus_id, _, _), events in self._events.items()
-            if bus_id and bus_id == gpu.bus_id
-            for event in events
-        ]
+        found = self._kernel.where(lambda sort: bool(sort[0]) and sort[0] == gpu.bus_id)
         return iter(sorted(found, key=lambda event: event.time_s))
+
+    def events(self, *kinds: str) -> list[KernelEvent]:
+        """The log's events of some kinds (``xid``, ``aer`` ...), of all GPUs, oldest first."""
+        found = self._kernel.where(lambda sort: sort[1] in kinds)
+        return sorted(found, key=lambda event: event.time_s)
+
+    def job_events(self, job: str | None, *families: str) -> list[JobEvent]:
+        """What a job's logs said, oldest first; of some families only, if any are named."""
+        found = self._jobs.where(lambda sort: sort[0] == job)
+        return sorted(
+            (event for event in found if not families or event.family in families),
+            key=lambda event: event.time_s,
+        )
+
+    def process(self, pid: int) -> tuple[ProcessSample, ...]:
+        """A process as it was last seen, on each of its GPUs; also after it has ended."""
+        return tuple(one for (number, _), one in self._processes.items() if number == pid)
 
     def gpu_at(self, bus_id: str) -> GpuSample | None:
         """The GPU at a PCI address, as last read."""

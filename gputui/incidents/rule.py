@@ -11,8 +11,9 @@
 
 A rule of samples yields what is so now, at every sample for as long as it is; the engine opens an
 incident when that held long enough, and clears it when it has been over for long enough. A rule of
-the log (:func:`log_rule`) yields once for each line that means something; each opens at once or
-counts. Rules are pure: no clock, no input, no memory of their own.
+the kernel log (:func:`log_rule`) or of job logs (:func:`job_rule`) yields once for each event that
+means something; each opens at once or counts. Rules are pure: no clock, no input, no memory of
+their own.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from gputui.incidents.history import History
+from gputui.logs.job_event import JobEvent
 from gputui.logs.kernel import KernelEvent
 from gputui.model import Action, GpuSample, NodeSample, Severity
 from gputui.silence import Silence
@@ -74,6 +76,16 @@ class Subject:
         """The whole node: what concerns all its GPUs, or the driver."""
         return cls(f"node:{host}")
 
+    @classmethod
+    def of_job(cls, job: str) -> Subject:
+        """A job, by its id: what concerns all its ranks."""
+        return cls(f"job:{job}")
+
+    @classmethod
+    def of_nic(cls, name: str) -> Subject:
+        """A network port, by the kernel's name."""
+        return cls(f"nic:{name}")
+
 
 @dataclass(frozen=True, slots=True)
 class Finding:
@@ -108,12 +120,13 @@ class Over:
 Noticed = Finding | Over
 SampleLook = Callable[[NodeSample, History], Iterable[Noticed]]
 LogLook = Callable[[KernelEvent, History], Iterable[Noticed]]
+JobLook = Callable[[JobEvent, History], Iterable[Noticed]]
 SilenceLook = Callable[[Silence, NodeSample, History], Iterable[Finding]]
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A rule, as the decorators make it. One of ``on_sample`` and ``on_log`` is there.
+    """A rule, as the decorators make it. One of ``on_sample``, ``on_log`` and ``on_job`` is there.
 
     A rule of samples may also have something to say while none comes: ``on_silence``.
     """
@@ -125,6 +138,12 @@ class Rule:
     on_sample: SampleLook | None = None
     on_log: LogLook | None = None
     on_silence: SilenceLook | None = None
+    on_job: JobLook | None = None
+
+    @property
+    def is_of_events(self) -> bool:
+        """Whether what it notices happens once, rather than being so for a time."""
+        return self.on_sample is None
 
 
 def rule(
@@ -151,5 +170,14 @@ def log_rule(*, kind: str, severity: Severity, clears: Span) -> Callable[[LogLoo
 
     def make(look: LogLook) -> Rule:
         return Rule(kind, severity, samples(1), clears, on_log=look)
+
+    return make
+
+
+def job_rule(*, kind: str, severity: Severity, clears: Span) -> Callable[[JobLook], Rule]:
+    """Make a function of ``(event, past)`` a rule that looks at every event of job logs."""
+
+    def make(look: JobLook) -> Rule:
+        return Rule(kind, severity, samples(1), clears, on_job=look)
 
     return make

@@ -10,8 +10,19 @@ from hypothesis import strategies as st
 from gputui.incidents import engine as engine_module
 from gputui.incidents.engine import Engine
 from gputui.incidents.evidence import bounded
-from gputui.incidents.rule import CRITICAL, INFO, Finding, Over, Subject, after, log_rule, rule
+from gputui.incidents.rule import (
+    CRITICAL,
+    INFO,
+    Finding,
+    Over,
+    Subject,
+    after,
+    job_rule,
+    log_rule,
+    rule,
+)
 from gputui.incidents.rule import samples as in_a_row
+from gputui.logs.job_event import JobEvent
 from gputui.model import Action, NodeSample
 
 GPU = Subject("gpu:GPU-1", 1)
@@ -119,6 +130,24 @@ def test_what_an_incident_explains_hangs_under_it(engine, make):
     assert {child.parent for child in children} == {root.id}
     assert root.children == tuple(sorted(child.id for child in children))
     run(engine, "...", start_s=4)
+    assert engine.incidents == ()
+
+
+@job_rule(kind="Died", severity=CRITICAL, clears=after(minutes=1))
+def died(event, past):
+    """A job that said two things: a rule for tests."""
+    if len(past.job_events(event.job)) > 1:
+        yield finding(subject=Subject.of_job(event.job), cause=event.field("why"))
+
+
+def test_what_a_job_says_is_heard_and_remembered():
+    """A rule of job logs sees what the same job said before, and nobody else's words."""
+    engine = Engine([died], interval_s=1.0)
+    for time_s, job in ((1.0, "a"), (2.0, "b"), (3.0, "a")):
+        engine.job(JobEvent("torch-oom", "oom", time_s, "text", job, fields=(("why", "shortage"),)))
+    (incident,) = engine.incidents
+    assert (incident.subject, incident.cause, incident.opened_s) == ("job:a", "shortage", 3.0)
+    engine.pass_time(64.0)
     assert engine.incidents == ()
 
 
