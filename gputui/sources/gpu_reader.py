@@ -34,14 +34,18 @@ _OTHER_LIBRARY_CODES = frozenset({INVALID_ARGUMENT, ARGUMENT_VERSION_MISMATCH})
 
 
 class GpuReader:
-    """One GPU of NVML's count."""
+    """One GPU of NVML's count.
 
-    def __init__(self, nvml: Nvml, index: int) -> None:
+    With ``thorough`` every reading asks for everything, also for what changes seldom.
+    """
+
+    def __init__(self, nvml: Nvml, index: int, *, thorough: bool = False) -> None:
         self.index = index
         self.handle: Handle | None = None
         self.is_new = False
         """Whether its slow readings have to be asked for anew; for who does that to reset."""
         self._nvml = nvml
+        self._thorough = thorough
         self._identity: dict[str, Any] = {}
         self._readings: tuple[Reading, ...] = READINGS
         self._round = 0
@@ -61,6 +65,10 @@ class GpuReader:
         if code:
             return self._silent(code)
         succeeded = False
+        if self._thorough:
+            self._round = 0
+            for slow in SLOW_READINGS:
+                self.read_slow(slow)
         for position, reading in enumerate(self._readings):
             if self._round == 0 or (self._round + self.index) % reading.every == 0:
                 succeeded |= self._ask(position, reading)

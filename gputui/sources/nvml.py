@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from gputui.model import LogLine, NodeSample, PciGpu, ProcessSample
 from gputui.silence import DRIVER
@@ -21,7 +21,7 @@ from gputui.sources.gpu_processes import GpuProcesses
 from gputui.sources.gpu_reader import GpuReader
 from gputui.sources.nvml_events import XidEvents
 from gputui.sources.pci import gpus_on_bus
-from gputui.sources.processes import ProcessTable
+from gputui.sources.processes import HostProcess, ProcessTable
 from gputui.sources.readings import Nvml
 from gputui.sources.reasons import UNKNOWN
 from gputui.sources.slow_readings import HEALTH_S, SLOW_READINGS
@@ -44,13 +44,22 @@ def _nobody(_: int | None) -> None:
     """Nobody listens."""
 
 
+class Processes(Protocol):
+    """Who knows the processes on the GPUs: :class:`gputui.sources.processes.ProcessTable`, say."""
+
+    def look(self, pids: Iterable[int], /) -> Mapping[int, HostProcess]:
+        """What is known of each."""
+
+
 class NvmlReader:
     """Reads a whole node, again and again.
 
     ``nvml`` is the module ``pynvml`` or its equal; ``skip`` are indices that are left alone,
     because they are suspected of blocking whoever asks them. ``asking`` hears which GPU is about to
     be asked (``DRIVER`` for calls that concern all), and None when an answer came. ``root`` is
-    where ``sys``, ``proc`` and ``dev`` lie, if that is not the system's own place.
+    where ``sys``, ``proc`` and ``dev`` lie, if that is not the system's own place. ``thorough`` is
+    for where calls take no time: every reading asks for everything, and nothing is left for between
+    two of them but a look at the bus.
     """
 
     def __init__(
@@ -58,15 +67,17 @@ class NvmlReader:
         nvml: Nvml,
         *,
         host: str | None = None,
-        processes: ProcessTable | None = None,
+        processes: Processes | None = None,
         skip: frozenset[int] = frozenset(),
         asking: Callable[[int | None], None] = _nobody,
         root: Path | None = None,
+        thorough: bool = False,
     ) -> None:
         self._nvml = nvml
         self._host = host or os.uname().nodename
         self._table = processes or ProcessTable()
         self._skip = skip
+        self._thorough = thorough
         self._ready = False
         self._driver: str | None = None
         self._cuda: str | None = None
@@ -175,7 +186,7 @@ class NvmlReader:
             self._turns.dismiss()
             self._events.end()
             self._looked_s = float("-inf")
-            self._gpus = [GpuReader(nvml, index) for index in range(count)]
+            self._gpus = [GpuReader(nvml, index, thorough=self._thorough) for index in range(count)]
             self._listed = [GpuProcesses(nvml, index) for index in range(count)]
         return count
 
@@ -189,7 +200,8 @@ class NvmlReader:
             gpus.append(gpu.read())
             if gpu.is_new:
                 gpu.is_new = False
-                self._turns.welcome(gpu.index)
+                if not self._thorough:
+                    self._turns.welcome(gpu.index)
                 self._events.begin([gpu])
             if gpu.handle is not None:
                 processes += listed.read(gpu.handle, time_s)
