@@ -80,6 +80,16 @@ def _share(value: object) -> float:
     return share(value)
 
 
+def _patterns(value: object) -> tuple[str, ...]:
+    return tuple(_texts(value))
+
+
+def _whole(value: object) -> int:
+    if type(value) is not int or value < 1:
+        raise _WrongError("expected a whole number from 1 on")
+    return value
+
+
 def _expected(value: object) -> Expected:
     if type(value) is int and value > 0:
         return value
@@ -154,6 +164,13 @@ ENTRIES = (
         "memory in use that leaves no room",
     ),
     Entry(
+        "thresholds.memory_brim",
+        "memory_brim_share",
+        _share,
+        '"99%"',
+        "memory in use that leaves no room for anything",
+    ),
+    Entry(
         "thresholds.memory_growing",
         "memory_growing_share",
         _share,
@@ -166,6 +183,55 @@ ENTRIES = (
         _duration,
         '"5m"',
         "how far ahead full memory is foreseen",
+    ),
+    Entry(
+        "thresholds.memory_held",
+        "memory_held_share",
+        _share,
+        '"2%"',
+        "memory in use that no process accounts for",
+    ),
+    Entry(
+        "thresholds.idle",
+        "idle_s",
+        _duration,
+        '"15m"',
+        "for how long a GPU may be held and not used",
+    ),
+    Entry(
+        "thresholds.pressure",
+        "pressure_share",
+        _share,
+        '"20%"',
+        "time in which the host's tasks wait that leaves GPUs without data",
+    ),
+    Entry(
+        "thresholds.repeats",
+        "repeats",
+        _whole,
+        "3",
+        "failures of one GPU that are no coincidence",
+    ),
+    Entry(
+        "thresholds.repeats_within",
+        "repeats_within_s",
+        _duration,
+        '"30d"',
+        "how far back failures of a GPU count",
+    ),
+    Entry(
+        "processes.allowed_users",
+        "allowed_users",
+        _patterns,
+        '["alice", "svc-*"]',
+        "who may use the GPUs; anybody if it is not set",
+    ),
+    Entry(
+        "processes.allowed_commands",
+        "allowed_commands",
+        _patterns,
+        '["*python3 *"]',
+        "what may run on the GPUs; anything if it is not set",
     ),
 )
 """Everything that can be set, in the order of the template."""

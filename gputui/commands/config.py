@@ -120,5 +120,5 @@ def _written(entry: Entry, value: object) -> str:
     if isinstance(value, frozenset | tuple):
         return "[" + ", ".join(f'"{one}"' for one in sorted(value)) + "]"
     if isinstance(value, float):
-        return f'"{100 * value:g}%"' if entry.target.endswith("_share") else f'"{value:g}s"'
+        return f'"{100 * value:g}%"' if entry.target.endswith("_share") else f'"{value:.12g}s"'
     return f'"{value}"' if isinstance(value, str) else str(value)

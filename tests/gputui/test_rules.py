@@ -1,6 +1,7 @@
 """Each rule: what opens it, whom it blames, what it advises, and what leaves it cold."""
 
 import csv
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ import gputui
 from gputui.incidents.engine import Engine
 from gputui.incidents.rules import all_rules
 from gputui.incidents.xid_facts import xid_fact
-from gputui.model import Action, ClockReasons, Severity
+from gputui.model import Action, ClockReasons, ProcessSample, Severity
 
 HW_THERMAL = int(ClockReasons.HW_THERMAL_SLOWDOWN | ClockReasons.HW_SLOWDOWN)
 FACTS = Path(gputui.__file__).parent / "facts" / "xid.csv"
@@ -294,8 +295,44 @@ def test_memory_that_keeps_growing_is_foreseen(node, make):
 
 def test_memory_that_is_nearly_full_needs_no_trend(node, make):
     """No room is left for a workspace."""
-    node.sees(make.gpu(4, memory_used_bytes=78 * make.GIB), seconds=20)
+    node.sees(make.gpu(4, memory_used_bytes=int(79.8 * make.GIB)), seconds=3)
     assert (node.one.kind, node.one.cause) == ("GpuMemoryPressure", "shortage")
+    assert node.one.severity is Severity.WARNING
+
+
+def test_a_cache_at_its_plateau_is_no_alarm(node, make):
+    """An allocator that keeps what it once had fills the memory, and harms nobody."""
+    node.sees(make.gpu(4, memory_used_bytes=77 * make.GIB), seconds=600)
+    assert (node.one.cause, node.one.severity) == ("shortage", Severity.INFO)
+
+
+def test_steps_up_to_a_plateau_are_no_leak(node, make):
+    """A batch that is larger than the last takes memory at once, now and then."""
+
+    def at(time_s):
+        return make.gpu(4, memory_used_bytes=(60 + min(int(time_s) // 20, 4) * 3) * make.GIB)
+
+    for _ in range(300):
+        assert node.sees(at).kinds == []
+
+
+def test_a_process_that_has_grown_ever_since_it_started_loads_its_model(node, make):
+    """Slow storage may take minutes; a leak has a process behind it that once was smaller."""
+
+    def sees(held_gib, running_s):
+        sample = make.node(node.time_s, make.gpu(4, memory_used_bytes=int(held_gib * make.GIB)))
+        process = ProcessSample(
+            71, 4, memory_bytes=int(held_gib * make.GIB), running_s=running_s, command="python3"
+        )
+        node.engine.sample(replace(sample, processes=(process,)))
+        node.time_s += 1
+
+    for second in range(200):
+        sees(60 + second / 16, 960 + second)
+    assert node.kinds == []
+    for second in range(60):
+        sees(60 + second / 16, 50_000 + second)
+    assert node.one.cause == "leak"
 
 
 @pytest.mark.parametrize(("from_gib", "mib_per_s", "seconds"), [(0, 4096, 15), (60, 1, 120)])
