@@ -74,8 +74,8 @@ class Assessor:
     def sample(self, sample: NodeSample) -> Snapshot:
         """A sample came."""
         if sample.error is not None:
-            # The GPUs are as they were, and that is old; nothing new can be judged.
-            self._engine.pass_time(sample.time_s)
+            # The GPUs are as they were, and that is old; only the driver can be judged.
+            self._engine.failed(sample)
             known = self._node.gpus if self._node else self._roster.recalled
             self._node = replace(sample, gpus=known)
             return self._snapshot(self._node, sample.time_s)

@@ -80,6 +80,21 @@ class Engine:
                 self._absent(key, case, sample.time_s)
         self.pass_time(sample.time_s)
 
+    def failed(self, sample: NodeSample) -> None:
+        """The driver as a whole gave no answer. What was so of its GPUs is neither confirmed nor
+        over.
+        """
+        self._host = sample.host
+        self._now_s = max(self._now_s, sample.time_s)
+        for rule in self._rules:
+            if rule.on_failure is not None:
+                for noticed in rule.on_failure(sample, self.past):
+                    if isinstance(noticed, Over):
+                        self._over(rule, noticed, sample.time_s)
+                    else:
+                        self._holding(rule, noticed, sample.time_s)
+        self.pass_time(sample.time_s)
+
     def silent(self, time_s: float, silence: Silence, last: NodeSample) -> None:
         """No sample comes. What was so in the last one is neither confirmed nor over."""
         for rule in self._rules:
@@ -264,6 +279,7 @@ class Engine:
     def _happened(self, rule: Rule, finding: Finding, time_s: float, count: int) -> None:
         """A finding of the log: it happened once, or (``count`` 0) is told once more."""
         _, case = self._case(rule, finding, time_s)
+        case.absent_s = None
         if case.is_open:
             case.last_s = max(case.last_s, time_s)
             pieces = finding.evidence

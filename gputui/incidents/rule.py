@@ -94,6 +94,8 @@ class Finding:
     ``key`` tells several incidents of one kind on one subject apart (the Xid's code). ``under`` are
     kinds that, open on the same subject, are its cause. ``since_s`` is when it began, where the
     rule knows better than the engine. ``severity``, ``holds``, ``clears`` override the rule's.
+    ``others`` are the names of further subjects that it concerns (the other end of a link): what is
+    wrong there for this reason finds it there.
     """
 
     subject: Subject
@@ -108,6 +110,7 @@ class Finding:
     severity: Severity | None = None
     holds: Span | None = None
     clears: Span | None = None
+    others: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +131,8 @@ SilenceLook = Callable[[Silence, NodeSample, History], Iterable[Finding]]
 class Rule:
     """A rule, as the decorators make it. One of ``on_sample``, ``on_log`` and ``on_job`` is there.
 
-    A rule of samples may also have something to say while none comes: ``on_silence``.
+    A rule of samples may also have something to say while none comes (``on_silence``), of a sample
+    in which the driver as a whole failed (``on_failure``), and of the kernel log (``on_log``).
     """
 
     kind: str
@@ -139,11 +143,12 @@ class Rule:
     on_log: LogLook | None = None
     on_silence: SilenceLook | None = None
     on_job: JobLook | None = None
+    on_failure: SampleLook | None = None
 
     @property
     def is_of_events(self) -> bool:
-        """Whether what it notices happens once, rather than being so for a time."""
-        return self.on_sample is None
+        """Whether what it notices may happen once, rather than being so for a time."""
+        return self.on_log is not None or self.on_job is not None
 
 
 def rule(
@@ -153,14 +158,27 @@ def rule(
     holds: Span,
     clears: Span,
     on_silence: SilenceLook | None = None,
+    on_failure: SampleLook | None = None,
+    on_log: LogLook | None = None,
 ) -> Callable[[SampleLook], Rule]:
     """Make a function of ``(now, past)`` a rule that looks at every sample.
 
     ``on_silence`` is a function of ``(silence, last, past)``; ``last`` is the last sample.
+    ``on_failure`` gets, as ``now``, a sample without GPUs, whose ``error_code`` says how the driver
+    failed. ``on_log`` is a function of ``(event, past)``, for what the kernel says of the same.
     """
 
     def make(look: SampleLook) -> Rule:
-        return Rule(kind, severity, holds, clears, on_sample=look, on_silence=on_silence)
+        return Rule(
+            kind,
+            severity,
+            holds,
+            clears,
+            on_sample=look,
+            on_log=on_log,
+            on_silence=on_silence,
+            on_failure=on_failure,
+        )
 
     return make
 
