@@ -21,12 +21,12 @@ class DemoError(Exception):
 
 
 class NoSuchDemoError(Exception):
-    """There is no scenario of that name; the message says which there are."""
+    """There is no such scenario, or it is not well-formed; the message says what is wrong."""
 
 
 def run_demo(scenario: str, arguments: Sequence[str]) -> NoReturn:
     """Become ``gpuchaos run SCENARIO -- gputui ARGUMENTS``; raises :class:`DemoError` if not,
-    or :class:`NoSuchDemoError` if there is no such scenario.
+    or :class:`NoSuchDemoError` if there is no such scenario, or mistakes are in it.
 
     The run has a name of its own, so that two people, or one person twice, can look at demos.
     """
@@ -58,6 +58,7 @@ def _check(scenario: str, here: Path) -> None:
     if "/" in scenario or scenario.endswith((".yaml", ".yml")):
         if not Path(scenario).is_file():
             raise NoSuchDemoError(f"there is no scenario file {scenario}")
+        _refuse_mistakes(scenario)
         return
     folders = (here / "chaos" / "scenarios", here / "scenarios")
     folder = next((one for one in folders if one.is_dir()), None)
@@ -71,6 +72,22 @@ def _check(scenario: str, here: Path) -> None:
         raise NoSuchDemoError(
             f'no demo is called "{scenario}"; {meant}there are {known}, or give a .yaml file'
         )
+
+
+def _refuse_mistakes(path: str) -> None:
+    """Raise :class:`NoSuchDemoError` for a file that is not well-formed.
+
+    Whoever plays it knows what is: asked beforehand, its answer becomes one of ours.
+    """
+    import subprocess
+
+    asked = [sys.executable, "-m", "chaos", "check", path]
+    answer = subprocess.run(asked, capture_output=True, text=True, errors="replace", check=False)
+    if answer.returncode == 0:
+        return
+    mistakes = answer.stderr.strip().splitlines() or ["gpuchaos check gave no reason"]
+    told = "\n".join(f"  {mistake}" for mistake in mistakes)
+    raise NoSuchDemoError(f"--demo cannot play {path}:\n{told}")
 
 
 def _writable(arguments: Sequence[str]) -> Iterator[str]:

@@ -10,7 +10,7 @@ The sampler's pipe, ``--stream``, ``--record`` and every journal are this::
 ``t`` is seconds since the start. The names and units inside are those of :mod:`gputui.model`, so a
 new reading is added there alone. A reading that is missing is ``null``, and ``missing`` beside it
 says why. Readers pass over names and events that they do not know, and refuse values of the wrong
-type, saying where.
+type, saying where. A capture may come from anywhere: no text in it keeps a control character.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ from gputui.model import (
     Severity,
     TcpSample,
 )
+from gputui.text import harmless
 
 __all__ = [
     "CaptureReader",
@@ -356,6 +357,27 @@ def _each(kind: type, value: object, where: str) -> tuple[Any, ...]:
     )
 
 
+def _may_do_harm(line: str | bytes) -> bool:
+    """Whether there may be a character that is not printable in a line of JSON.
+
+    In ASCII it can only be written with a backslash, but for DEL (RFC 8259, section 7).
+    """
+    if isinstance(line, bytes):
+        return b"\\" in line or b"\x7f" in line or not line.isascii()
+    return "\\" in line or "\x7f" in line or not line.isascii()
+
+
+def _harmless(value: Any) -> Any:
+    """What was read from JSON, with nothing in its texts that a terminal might obey."""
+    if isinstance(value, str):
+        return harmless(value)
+    if isinstance(value, list):
+        return [_harmless(one) for one in value]
+    if isinstance(value, dict):
+        return {harmless(name): _harmless(one) for name, one in value.items()}
+    return value
+
+
 def _no_constant(text: str) -> NoReturn:
     raise ValueError(f"{text} is no number in JSON")
 
@@ -379,6 +401,8 @@ class CaptureReader:
             return None
         try:
             raw = json.loads(text, parse_constant=_no_constant)
+            if _may_do_harm(text):
+                raw = _harmless(raw)
         except (ValueError, RecursionError) as error:
             raise self._error(f"not JSON ({error})") from None
         try:

@@ -7,6 +7,8 @@ import os
 import sys
 from collections.abc import Iterator
 
+from gputui.text import harmless
+
 
 class OutputError(Exception):
     """What was asked for cannot be written to standard output; the message says why."""
@@ -87,9 +89,10 @@ class StandardOutput:
 
 
 def complain(text: str) -> None:
-    """Say one line on standard error, if that can be written to."""
+    """Say something on standard error, if that can be written to; names in it may be anything."""
+    lines = "\n".join(map(harmless, text.split("\n")))
     with contextlib.suppress(OSError):
-        print(f"gputui: {text}", file=sys.stderr)
+        print(f"gputui: {lines}", file=sys.stderr)
 
 
 def let_go_of_stdout() -> None:

@@ -12,6 +12,11 @@ def printable(text: str) -> str:
     return "".join(character if character.isprintable() else _REPLACED for character in text)
 
 
+def harmless(text: str) -> str:
+    """The text on one line: tabs are spaces, nothing unprintable is left."""
+    return text if text.isprintable() else printable(text.replace("\t", " "))
+
+
 def decoded(data: bytes) -> str:
     """Bytes as UTF-8; what is not is replaced, tabs are spaces, nothing unprintable is left."""
-    return printable(data.decode("utf-8", "replace").replace("\t", " ")).strip()
+    return harmless(data.decode("utf-8", "replace")).strip()

@@ -1,7 +1,8 @@
 """Which kernel log to follow, and what to say when none can be read.
 
-Tried in this order: the kernel's own ring, which costs nothing to follow; the journal, which
-reaches back further but takes a process; the files that a syslog daemon writes.
+Tried in this order: the journal, which tells exactly when each line came and reaches back to the
+boot; the kernel's own ring, in which a talkative driver writes over what was there first; the files
+that a syslog daemon writes.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from gputui.logs.tail import FileTail, KmsgTail, Tail
 ENVIRONMENT = "GPUTUI_KERNEL_LOG"
 """Names a log as ``--kernel-log`` would, for those who start the monitor through other programs."""
 
-CANDIDATES = (KMSG, JOURNAL, "/var/log/kern.log", "/var/log/syslog", "/var/log/messages")
+CANDIDATES = (JOURNAL, KMSG, "/var/log/kern.log", "/var/log/syslog", "/var/log/messages")
 
 MOST_READ_BACK = 2000
 """How many lines on GPUs are taken from before the start: well below 200 ms of work."""

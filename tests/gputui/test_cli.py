@@ -516,6 +516,19 @@ def test_a_demo_that_there_is_not_is_bad_usage(run, scenario, words):
     assert done.stderr.count("\n") == 1
 
 
+def test_a_demo_with_mistakes_is_bad_usage(run, tmp_path):
+    """A file that cannot be played is told in our words, with each mistake's line and column."""
+    scenario = tmp_path / "hot.yaml"
+    scenario.write_text(
+        "scenario: hot\nwhy: Heat.\ngiven:\n  fleet: {nodes: 1, gpus: 8, model: h100-sx}\n"
+    )
+    done = run(f"--demo={scenario}")
+    assert (done.returncode, done.stdout) == (64, "")
+    first, *mistakes = done.stderr.splitlines()
+    assert first == f"gputui: --demo cannot play {scenario}:"
+    assert any("hot.yaml:4:" in line and "did you mean" in line.lower() for line in mistakes)
+
+
 def test_another_package_of_that_name_is_named(run, tmp_path):
     """Somebody else's ``chaos`` on the path is not started."""
     (tmp_path / "chaos").mkdir()

@@ -36,7 +36,10 @@ from gputui.recording import (
     node_object,
 )
 
-texts = st.text(st.characters(codec="utf-8"), max_size=20)
+printables = st.characters(
+    codec="utf-8", exclude_categories=("C", "Z"), include_characters=" "
+)  # what str.isprintable says yes to
+texts = st.text(printables, max_size=20)
 counts = st.integers(0, 2**63)
 seconds = st.floats(0, 4e9)
 BY_ANNOTATION = {
@@ -221,3 +224,23 @@ def test_an_incident_is_written_in_words():
     )  # fmt: skip
     shown = incident_object(incident)
     assert (shown["severity"], shown["action"], shown["gpu"]) == ("critical", "power_cycle", None)
+
+
+@pytest.mark.parametrize("as_bytes", [False, True])
+@pytest.mark.parametrize("evil", ["\x1b[2J", "\x9b2J", "\x7f", "\nforged", "\u202e", "\r"])
+def test_no_text_of_a_capture_keeps_what_a_terminal_obeys(evil, as_bytes):
+    """Whoever wrote it: names, reasons and log lines come out on one line, printable."""
+    texts = io.StringIO()
+    writer = CaptureWriter(texts)
+    gpu = GpuSample(0, name=f"H100{evil}", missing={f"fan{evil}": f"none{evil}"})
+    process = ProcessSample(7, 0, command=f"python{evil}")
+    writer.sample(NodeSample(f"n0{evil}", 1.0, gpus=(gpu,), processes=(process,)))
+    writer.log(LogLine(2.0, "kernel", f"NVRM: Xid{evil}\tpid"), "n0")
+    lines = [line for line in texts.getvalue().split("\n") if line]
+    reader = CaptureReader()
+    records = list(reader.read_all(line.encode() if as_bytes else line for line in lines))
+    sample, log = records[1].sample, records[2].line
+    read = (sample.host, sample.gpus[0].name, sample.processes[0].command, log.text)
+    assert all(text.isprintable() for text in read)
+    assert all(text.isprintable() for pair in sample.gpus[0].missing.items() for text in pair)
+    assert log.text.endswith(" pid")
