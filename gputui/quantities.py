@@ -42,3 +42,18 @@ def share(text: str) -> float:
     if value > 1:
         raise ValueError(f"{text} is out of range: expected 0% to 100%")
     return value
+
+
+_WATTS = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s?(k?W)", re.I)
+
+
+def watts(text: str) -> float:
+    """Watts of ``700W`` or ``10.2kW``. Raises ValueError that says what was expected.
+
+    >>> watts("10.2kW")
+    10200.0
+    """
+    found = _WATTS.fullmatch(text.strip())
+    if found is None:
+        raise ValueError(f'"{text}" is no power: expected a number with a unit, such as 10kW')
+    return float(found[1]) * (1000 if found[2].lower() == "kw" else 1)

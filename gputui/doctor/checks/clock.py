@@ -1,0 +1,38 @@
+"""Time: logs of several nodes are compared by it, and certificates judged."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator
+
+from gputui.doctor.check import Result, check, good, unchecked, warning
+from gputui.doctor.site import Site
+
+_TIME_ERROR = 5
+"""What adjtimex(2) returns while nobody keeps the clock right (timex.h)."""
+
+_TIMEX_BYTES = 256
+"""More than struct timex is on any machine; zeros in it ask and set nothing."""
+
+
+@check("clock")
+def clock(site: Site) -> Iterator[Result]:
+    """The clock is kept right by somebody."""
+    state = clock_state()
+    if state is None:
+        yield unchecked("the kernel does not tell", fix="timedatectl")
+    elif state == _TIME_ERROR:
+        yield warning(
+            "the kernel says that nobody keeps the clock right", fix="timedatectl set-ntp true"
+        )
+    else:
+        yield good("synchronised")
+
+
+def clock_state() -> int | None:
+    """The kernel's word for its clock (adjtimex(2)); None where it may not be asked."""
+    try:
+        asked = ctypes.CDLL(None).adjtimex(ctypes.create_string_buffer(_TIMEX_BYTES))
+    except (OSError, AttributeError):
+        return None
+    return None if asked < 0 else int(asked)

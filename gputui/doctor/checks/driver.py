@@ -1,0 +1,38 @@
+"""The driver: loaded, of one version, and alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gputui.doctor.check import Result, check, critical, good, unchecked
+from gputui.doctor.site import Site
+
+
+@check("driver")
+def driver(site: Site) -> Iterator[Result]:
+    """The NVIDIA driver answers, and its library and kernel module are of one version."""
+    if "nouveau" in site.modules():
+        yield critical(
+            "the kernel module nouveau is loaded, which keeps NVIDIA's out",
+            fix="echo 'blacklist nouveau' > /etc/modprobe.d/nouveau.conf && update-initramfs -u",
+        )
+    sample = site.sample
+    on_bus = len(sample.on_bus or ()) if sample else 0
+    module = (site.text("sys/module/nvidia/version") or "").strip()
+    if sample is None or sample.error:
+        why = site.unread or (sample.error if sample else None) or "no reading came"
+        if on_bus or module:
+            there = f"{on_bus} on the PCI bus" if on_bus else f"kernel module {module}"
+            fix = "dkms status; then reboot" if module else "modprobe nvidia"
+            yield critical(f"GPUs are there ({there}), but: {why}", fix=fix)
+        else:
+            yield unchecked(why, fix="gputui --demo shows a fake node")
+        return
+    if module and sample.driver and module != sample.driver:
+        yield critical(
+            f"the library is {sample.driver}, the kernel module {module}: new programs will fail",
+            fix="end what uses the GPUs, then: rmmod nvidia_uvm nvidia; modprobe nvidia; or reboot",
+        )
+        return
+    cuda = f", CUDA up to {sample.cuda}" if sample.cuda else ""
+    yield good(f"{sample.driver or 'unknown version'}{cuda}")

@@ -1,0 +1,22 @@
+"""Persistence mode."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gputui.doctor.check import Result, check, good, gpu_list, skipped, warning
+from gputui.doctor.site import Site
+
+
+@check("persistence")
+def persistence(site: Site) -> Iterator[Result]:
+    """The driver keeps GPUs initialised between jobs: without it each first call takes seconds."""
+    told = [gpu for gpu in site.gpus if gpu.persistence_enabled is not None]
+    if not told:
+        yield skipped("no GPU here tells of it")
+        return
+    off = [gpu.index for gpu in told if not gpu.persistence_enabled]
+    if off:
+        yield warning(f"off on {gpu_list(off)}", fix="systemctl enable --now nvidia-persistenced")
+    else:
+        yield good(f"on, on {len(told)} GPUs")

@@ -1,0 +1,1 @@
+"""How the doctor tells what it found, one way a file; each is a function of the results."""

@@ -1,0 +1,117 @@
+"""What Kubernetes manifests ask of GPUs."""
+
+import pytest
+
+from gputui.doctor.check import Level
+from gputui.doctor.manifest import examine_manifest
+
+POD = """\
+apiVersion: v1
+kind: Pod
+spec:
+  containers:
+  - name: train
+    resources:
+      {resources}
+"""
+
+
+@pytest.fixture
+def examined(tmp_path):
+    def run(text):
+        path = tmp_path / "manifest.yaml"
+        path.write_text(text, encoding="utf-8")
+        return [one.result for one in examine_manifest(path)]
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("resources", "text"),
+    [
+        ("limits: {nvidia.com/gpu: 0.5}", "whole numbers"),
+        ('limits: {nvidia.com/gpu: "0.5"}', "whole numbers"),
+        ("limits: {nvidia.com/gpu: 500m}", "whole numbers"),
+        ("limits: {nvidia.com/gpu: -1}", "no whole number"),
+        ("limits: {nvidia.com/gpu: all}", "no whole number"),
+        ("limits: {nvidia.com/gpu: true}", "no whole number"),
+        ("requests: {nvidia.com/gpu: 1}", "without a limit"),
+        ("{limits: {nvidia.com/gpu: 1}, requests: {nvidia.com/gpu: 2}}", "not overcommitted"),
+        ("limits: {nvidia.com/mig-1g.10gb: 0.5}", "whole numbers"),
+    ],
+)
+def test_what_a_cluster_refuses_is_critical_with_its_place(examined, resources, text):
+    """Each is told at its line and column."""
+    (found,) = examined(POD.format(resources=resources))
+    assert found.level is Level.CRITICAL
+    assert text in found.text
+    assert "manifest.yaml:7:" in found.text
+    assert found.fix
+
+
+@pytest.mark.parametrize(
+    "resources",
+    [
+        "limits: {nvidia.com/gpu: 1}",
+        'limits: {nvidia.com/gpu: "1", cpu: 500m}',
+        "{limits: {nvidia.com/gpu: 1}, requests: {nvidia.com/gpu: 1, cpu: 0.5}}",
+        "limits: {nvidia.com/mig-1g.10gb: 2}",
+        "limits: {cpu: 0.5, memory: 1Gi}",
+    ],
+)
+def test_what_a_cluster_grants_is_good(examined, resources):
+    """Shares of a processor are nothing to complain of."""
+    assert [found.level for found in examined(POD.format(resources=resources))] == [Level.GOOD]
+
+
+def test_containers_are_found_in_any_kind_and_document(examined):
+    """Kinds that operators have brought are understood as well."""
+    job = """\
+kind: PyTorchJob
+spec:
+  pytorchReplicaSpecs:
+    Worker:
+      template:
+        spec:
+          containers:
+          - resources: {limits: {nvidia.com/gpu: 0.25}}
+---
+kind: List
+items:
+- kind: Deployment
+  spec: {template: {spec: {containers: [{resources: {limits: {nvidia.com/gpu: 1.5}}}]}}}
+"""
+    assert [found.level for found in examined(job)] == [Level.CRITICAL] * 2
+
+
+def test_several_gpus_want_shared_memory(examined):
+    """Unless a volume in memory, or the host's, is there."""
+    several = POD.format(resources="limits: {nvidia.com/gpu: 8}")
+    assert [found.level for found in examined(several)] == [Level.WARNING]
+    volume = "  volumes: [{name: shm, emptyDir: {medium: Memory}}]\n"
+    assert [found.level for found in examined(several + volume)] == [Level.GOOD]
+
+
+def test_a_quota_names_requests(examined):
+    """A quota of limits on GPUs has no effect."""
+    quota = "kind: ResourceQuota\nspec:\n  hard:\n    {}: 4\n"
+    assert examined(quota.format("requests.nvidia.com/gpu"))[0].level is Level.GOOD
+    assert examined(quota.format("limits.nvidia.com/gpu"))[0].level is Level.CRITICAL
+    assert examined(quota.format("nvidia.com/gpu"))[0].level is Level.CRITICAL
+
+
+@pytest.mark.parametrize(
+    "text", ["kind: [", "a: b: c", "\x00", "kind: *nobody", "- " * 4000, "%YAML 9\n--- a"]
+)
+def test_what_is_no_manifest_cannot_be_checked(examined, text):
+    """Broken text is said in one line."""
+    found = examined(text)
+    assert max(one.level for one in found) in (Level.UNCHECKED, Level.GOOD)
+    assert all("\n" not in one.text for one in found)
+
+
+def test_a_file_that_is_not_there_cannot_be_checked(tmp_path):
+    """It is said with its name."""
+    (found,) = examine_manifest(tmp_path / "none.yaml")
+    assert found.result.level is Level.UNCHECKED
+    assert "none.yaml" in found.result.text
