@@ -1,1 +1,1 @@
-"""What is known of codes and texts: data, each row with its source. No code."""
+"""What is known of errors and versions, as data with its source, and the readers of that data."""
