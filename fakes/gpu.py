@@ -12,15 +12,18 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import Enum
 
+from fakes.ecc import MemoryErrors, RemappedRows, RetiredPages
 from fakes.memory import Allocation
 from fakes.noise import noise, seed_of
 from fakes.profile import MIB, Profile
-from fakes.thermal import Conditions, Limit, Plan, Regime, plan
+from fakes.thermal import Conditions, Limit, Plan, Regime, plan, wanted_mw
 
 _BUS_NUMBERS = (0x1B, 0x43, 0x52, 0x61, 0x9D, 0xC3, 0xD1, 0xDF)
 
 _SAMPLE_US = 1_000_000
 """Sensors settle once a second: power is averaged over a second on Ampere and later (nvml.h)."""
+
+_FAN_IDLE_PERCENT, _FAN_LOAD_PERCENT = 30, 40
 
 
 class Lookup(Enum):
@@ -54,68 +57,14 @@ class Use:
     load: float
 
 
-class Place(Enum):
-    """Where a memory error was: in the frame buffer, or in a memory of the chip itself."""
-
-    DRAM = "dram"
-    SRAM = "sram"
-
-
-@dataclass(slots=True)
-class MemoryErrors:
-    """ECC errors: since the driver was loaded, and over the GPU's life.
-
-    In the frame buffer, unless the name says ``sram``: that is the L2 cache, the only memory of the
-    chip that fails here.
-    """
-
-    volatile_corrected: int = 0
-    volatile_uncorrected: int = 0
-    aggregate_corrected: int = 0
-    aggregate_uncorrected: int = 0
-    volatile_sram_uncorrected: int = 0
-    aggregate_sram_uncorrected: int = 0
-
-    @property
-    def all_volatile_uncorrected(self) -> int:
-        """Those that could not be corrected, wherever, since the driver was loaded."""
-        return self.volatile_uncorrected + self.volatile_sram_uncorrected
-
-    @property
-    def all_aggregate_uncorrected(self) -> int:
-        """Those that could not be corrected, wherever, over the GPU's life."""
-        return self.aggregate_uncorrected + self.aggregate_sram_uncorrected
-
-    def count_uncorrected(self, place: Place) -> None:
-        """Count one more error that could not be corrected."""
-        if place is Place.DRAM:
-            self.volatile_uncorrected += 1
-            self.aggregate_uncorrected += 1
-        else:
-            self.volatile_sram_uncorrected += 1
-            self.aggregate_sram_uncorrected += 1
-
-
-@dataclass(slots=True)
-class RemappedRows:
-    """Rows of HBM replaced by spare ones, by the kind of error that led to it.
-
-    A row counts as soon as it is marked; ``pending`` says that it takes a reset to be replaced,
-    ``failed`` that there was no spare row for one.
-    """
-
-    correctable: int = 0
-    uncorrectable: int = 0
-    pending: bool = False
-    failed: bool = False
-
-
 class Gpu:
     """A GPU on a node. Change it through the methods that take ``at_us``; read it at any time.
 
     ``on_change`` is told whenever its conditions have changed, and when: what it will come to by
     itself (running full, switching itself off) must then be reckoned anew. ``capacity_bytes`` is
-    the memory that processes can have: all but what the driver reserves.
+    the memory that processes can have: all but what the driver reserves. ``sensor_c`` is what its
+    temperature sensor reads instead of the truth, where it lies; ``fan_share`` is the part of the
+    speed asked for at which its own fan turns.
 
     Readings are what a campaign spends its time on: what they need is at hand.
     """
@@ -136,6 +85,9 @@ class Gpu:
         self.reset_required = False
         self.memory_errors = MemoryErrors()
         self.remapped_rows = RemappedRows()
+        self.retired_pages = RetiredPages()
+        self.sensor_c: int | None = None
+        self.fan_share = 1.0
         self.on_change: Callable[[Gpu, int], None] | None = None
         self._seed = seed_of(seed, node, index)
         self._conditions = Conditions(
@@ -144,6 +96,8 @@ class Gpu:
         self._load_percent = 0
         self._energy_mj = 0
         self._limited_us = dict.fromkeys(Limit, 0)
+        self._brakes: set[str] = set()
+        self._braked_us = 0
         self._plan = self._settled(0)
 
     # --- what it is -----------------------------------------------------------------------------
@@ -182,6 +136,15 @@ class Gpu:
         """Cap the board's power from ``at_us`` on."""
         self.power_limit_mw = limit_mw
         self._change(replace(self._conditions, power_limit_mw=limit_mw), at_us)
+
+    def set_brake(self, by: str, at_us: int, *, on: bool) -> None:
+        """Let ``by`` pull the power brake from ``at_us`` on, or let go of it.
+
+        It is on as long as anybody pulls it.
+        """
+        (self._brakes.add if on else self._brakes.discard)(by)
+        if bool(self._brakes) != self._conditions.braked:
+            self._change(replace(self._conditions, braked=bool(self._brakes)), at_us)
 
     def add_use(self, pid: int, memory_bytes: int, load: float, at_us: int) -> None:
         """Let process ``pid`` hold memory and ask for load from ``at_us`` on."""
@@ -224,6 +187,8 @@ class Gpu:
 
     def temperature_c(self, at_us: int) -> int:
         """Temperature, whole degrees, as the sensor reads it."""
+        if self.sensor_c is not None:
+            return self.sensor_c
         jitter = noise(self._seed ^ 1, at_us, 2 * _SAMPLE_US, 30) / 100
         return round(self.true_temperature_c(at_us) + jitter)
 
@@ -245,6 +210,13 @@ class Gpu:
     def sm_clock_mhz(self, at_us: int) -> int:
         """SM clock."""
         return self._plan.at(at_us).sm_clock_mhz
+
+    @property
+    def fan_percent(self) -> int:
+        """Speed of the card's own fan: it turns faster the harder the GPU works."""
+        return round(
+            (_FAN_IDLE_PERCENT + _FAN_LOAD_PERCENT * self._conditions.load) * self.fan_share
+        )
 
     @property
     def is_idle(self) -> bool:
@@ -333,6 +305,16 @@ class Gpu:
         """For how long, since the node's start, ``limit`` has kept its clock down."""
         return self._limited_us[limit] + self._plan.limited_us(limit, at_us)
 
+    def braked_us(self, at_us: int) -> int:
+        """For how long, since the node's start, the power brake has been pulled."""
+        lasted_us = max(0, at_us - self.changed_us) if self._conditions.braked else 0
+        return self._braked_us + lasted_us
+
+    @property
+    def wanted_mw(self) -> int:
+        """The power that it would draw if neither heat nor the brake held it."""
+        return wanted_mw(self.profile, self._conditions)
+
     def memory_used_bytes(self, at_us: int) -> int:
         """Memory held by processes, without the driver's reserve."""
         held = 0
@@ -345,6 +327,7 @@ class Gpu:
     def _account(self, at_us: int) -> None:
         """Close the books of the plan that ends now."""
         self._energy_mj = self.energy_mj(at_us)
+        self._braked_us = self.braked_us(at_us)
         for limit in Limit:
             self._limited_us[limit] = self.limited_us(limit, at_us)
 

@@ -6,12 +6,14 @@ import shlex
 from dataclasses import dataclass
 
 from fakes.clock import Epoch
+from fakes.cooling import NOMINAL_INLET_C
 from fakes.driver_events import DriverEvents
 from fakes.gpu import Gpu
 from fakes.kernel_log import KernelLog
 from fakes.noise import seed_of
 from fakes.process import JobSpec, Process, ProcessHost, ProcessSpec, ProcessTable
 from fakes.profile import Profile
+from fakes.supply import PowerSupply
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +28,7 @@ class Driver:
 class Node:
     """One server of a fleet. ``host`` starts and ends the processes that stand for its jobs.
 
-    ``epoch`` says where the run's time lies on the calendar.
+    ``epoch`` says where the run's time lies on the calendar. ``inlet_c`` is the air that comes in.
     """
 
     def __init__(
@@ -46,6 +48,8 @@ class Node:
         self.kernel_log = KernelLog()
         self.driver_events = DriverEvents(seed_of(seed, name, "driver events"))
         self.gpus = tuple(Gpu(profile, name, index, seed) for index in range(gpus))
+        self.supply = PowerSupply(self.gpus)
+        self.inlet_c = NOMINAL_INLET_C
         self.processes: dict[int, Process] = {}
         self._host: ProcessHost = host or ProcessTable()
 

@@ -37,18 +37,23 @@ class Limit(Enum):
     NONE = "none"
     IDLE = "idle"
     POWER = "power"
+    BRAKE = "brake"
     HEAT = "heat"
     HARDWARE_HEAT = "hardware heat"
 
 
 @dataclass(frozen=True, slots=True)
 class Conditions:
-    """What decides a GPU's regime. ``load`` is 0..1; ``airflow`` 1 is as designed."""
+    """What decides a GPU's regime. ``load`` is 0..1; ``airflow`` 1 is as designed.
+
+    ``braked`` says that somebody outside pulls the power brake.
+    """
 
     load: float = 0.0
     airflow: float = 1.0
     air_c: float = 25.0
     power_limit_mw: int = 0
+    braked: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,11 +102,19 @@ class Plan:
             return self.regimes[0]
         return self.regimes[bisect_right(self.regimes, at_us, key=lambda r: r.start_us) - 1]
 
+    def next_us(self, at_us: int) -> int:
+        """When the next regime begins after ``at_us``; ``NEVER_US`` if the present one stays."""
+        if len(self.regimes) == 1:
+            return NEVER_US
+        starts = (regime.start_us for regime in self.regimes)
+        return next((start_us for start_us in starts if start_us > at_us), NEVER_US)
+
     def energy_mj(self, until_us: int) -> int:
         """Energy from the plan's start until ``until_us``: the integral of the noiseless power."""
         if len(self.regimes) == 1:  # as it is nearly always
             only = self.regimes[0]
-            return only.power_mw * max(0, until_us - only.start_us) // 1_000_000
+            lasted_us = until_us - only.start_us
+            return only.power_mw * lasted_us // 1_000_000 if lasted_us > 0 else 0
         total = sum(regime.power_mw * lasted_us for regime, lasted_us in self.spans(until_us))
         return total // 1_000_000
 
@@ -134,6 +147,20 @@ def _power_at(profile: Profile, load: float, clock_mhz: int) -> int:
     return round(power_mw)
 
 
+def _braked_mhz(profile: Profile) -> int:
+    """The power brake lowers clocks "by a factor of 2 or more" (nvml.h): by 2 here."""
+    clocks = profile.clocks
+    return max(clocks.min_mhz, clocks.max_mhz // 2 // clocks.step_mhz * clocks.step_mhz)
+
+
+def wanted_mw(profile: Profile, conditions: Conditions) -> int:
+    """The power that a GPU would draw if neither heat nor the brake held it."""
+    if conditions.load <= 0:
+        return profile.power.idle_mw
+    clock = _clock_for(profile, conditions.load, conditions.power_limit_mw)
+    return _power_at(profile, conditions.load, clock)
+
+
 def plan(profile: Profile, conditions: Conditions, start_us: int, start_c: float) -> Plan:
     """Solve the regimes of a GPU that has ``start_c`` at ``start_us``."""
     thermal, clocks = profile.thermal, profile.clocks
@@ -149,8 +176,10 @@ def plan(profile: Profile, conditions: Conditions, start_us: int, start_c: float
         clock, power_mw, limit = clocks.idle_mhz, profile.power.idle_mw, Limit.IDLE
     else:
         clock = _clock_for(profile, conditions.load, conditions.power_limit_mw)
-        power_mw = _power_at(profile, conditions.load, clock)
         limit = Limit.POWER if clock < clocks.max_mhz else Limit.NONE
+        if conditions.braked and clock > (braked_mhz := _braked_mhz(profile)):
+            clock, limit = braked_mhz, Limit.BRAKE
+        power_mw = _power_at(profile, conditions.load, clock)
     free = regime(start_us, start_c, power_mw, clock, limit)
     hot_us = free.crossing_us(thermal.max_operating_c)
     if hot_us == NEVER_US or (start_c >= thermal.max_operating_c >= free.end_c):

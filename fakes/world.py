@@ -76,6 +76,7 @@ class World:
             )
             if due_us < NEVER_US
         )
+        self.node_of(gpu).supply.review(at_us)
 
     def _shut_down(self, gpu: Gpu) -> None:
         """A GPU too hot even at its lowest clock switches itself off, and is gone from the bus."""

@@ -14,7 +14,8 @@ from functools import cache
 from pathlib import Path
 
 from fakes.driver_events import EventType
-from fakes.gpu import Gpu, Identity, Lookup, Lost, Place
+from fakes.ecc import Place
+from fakes.gpu import Gpu, Identity, Lookup, Lost
 from fakes.node import Node
 
 _HERE = Path(__file__).parent

@@ -19,9 +19,11 @@ _REASONS = {
     Limit.NONE: 0,
     Limit.IDLE: 0x1,
     Limit.POWER: 0x4,
+    Limit.BRAKE: 0,
     Limit.HEAT: 0x20,
     Limit.HARDWARE_HEAT: 0x40 | 0x8,
 }
+_BRAKED = 0x80 | 0x8
 _ALL_REASONS = 0x1FF
 
 _POLICIES = {
@@ -31,7 +33,7 @@ _POLICIES = {
     3: (),
     4: (),
     5: (),
-    10: (Limit.POWER, Limit.HEAT, Limit.HARDWARE_HEAT),
+    10: (Limit.POWER, Limit.BRAKE, Limit.HEAT, Limit.HARDWARE_HEAT),
     11: (Limit.HARDWARE_HEAT,),
 }
 
@@ -114,7 +116,8 @@ def performance_state(gpu: Gpu, at_us: int) -> Value:
 @answers("nvmlDeviceGetCurrentClocksEventReasons", "nvmlDeviceGetCurrentClocksThrottleReasons")
 def clocks_event_reasons(gpu: Gpu, at_us: int) -> Value:
     """Why clocks are lower than they could be (nvmlClocksEventReason*)."""
-    return uint64(_REASONS[gpu.limit(at_us)])
+    reasons = _REASONS[gpu.limit(at_us)]
+    return uint64(reasons | _BRAKED if gpu.conditions.braked else reasons)
 
 
 @answers("nvmlDeviceGetSupportedClocksEventReasons", "nvmlDeviceGetSupportedClocksThrottleReasons")

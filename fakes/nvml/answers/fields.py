@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from struct import Struct
 
+from fakes.ecc import RemappedRows, RetiredPages
 from fakes.gpu import Gpu
 from fakes.node import Node
 from fakes.nvml.answer import Reach, Value, answers
+from fakes.nvml.answers.ecc import remaps_rows
 from fakes.nvml.codes import Code, NvmlError
 from fakes.nvml.values import require
 from fakes.thermal import Limit
@@ -84,18 +86,21 @@ def _of_links(reading: Callable[[Gpu, int], int]) -> Reading:
 _ECC: dict[int, tuple[_Type, Reading]] = {
     1: (_UNSIGNED, _fixed(1)),
     2: (_UNSIGNED, _fixed(1)),
-    3: (_UNSIGNED_LONG_LONG, lambda gpu, at_us, _: gpu.memory_errors.volatile_corrected),
+    3: (_UNSIGNED_LONG_LONG, lambda gpu, at_us, _: gpu.memory_errors.corrected(at_us)),
     4: (_UNSIGNED_LONG_LONG, lambda gpu, at_us, _: gpu.memory_errors.all_volatile_uncorrected),
-    5: (_UNSIGNED_LONG_LONG, lambda gpu, at_us, _: gpu.memory_errors.aggregate_corrected),
+    5: (_UNSIGNED_LONG_LONG, lambda gpu, at_us, _: _corrected_for_life(gpu, at_us)),
     6: (_UNSIGNED_LONG_LONG, lambda gpu, at_us, _: gpu.memory_errors.all_aggregate_uncorrected),
-    11: (_UNSIGNED_LONG_LONG, lambda gpu, at_us, _: gpu.memory_errors.volatile_corrected),
+    11: (_UNSIGNED_LONG_LONG, lambda gpu, at_us, _: gpu.memory_errors.corrected(at_us)),
     12: (_UNSIGNED_LONG_LONG, lambda gpu, at_us, _: gpu.memory_errors.volatile_uncorrected),
-    22: (_UNSIGNED_LONG_LONG, lambda gpu, at_us, _: gpu.memory_errors.aggregate_corrected),
+    22: (_UNSIGNED_LONG_LONG, lambda gpu, at_us, _: _corrected_for_life(gpu, at_us)),
     23: (_UNSIGNED_LONG_LONG, lambda gpu, at_us, _: gpu.memory_errors.aggregate_uncorrected),
-    142: (_UNSIGNED, lambda gpu, at_us, _: gpu.remapped_rows.correctable),
-    143: (_UNSIGNED, lambda gpu, at_us, _: gpu.remapped_rows.uncorrectable),
-    144: (_UNSIGNED, lambda gpu, at_us, _: gpu.remapped_rows.pending),
-    145: (_UNSIGNED, lambda gpu, at_us, _: gpu.remapped_rows.failed),
+    29: (_UNSIGNED_LONG_LONG, lambda gpu, at_us, _: len(_pages(gpu).single_bit_us)),
+    30: (_UNSIGNED_LONG_LONG, lambda gpu, at_us, _: len(_pages(gpu).double_bit_us)),
+    31: (_UNSIGNED, lambda gpu, at_us, _: _pages(gpu).pending),
+    142: (_UNSIGNED, lambda gpu, at_us, _: _rows(gpu).correctable),
+    143: (_UNSIGNED, lambda gpu, at_us, _: _rows(gpu).uncorrectable),
+    144: (_UNSIGNED, lambda gpu, at_us, _: _rows(gpu).pending),
+    145: (_UNSIGNED, lambda gpu, at_us, _: _rows(gpu).failed),
 }
 
 _HEAT: dict[int, tuple[_Type, Reading]] = {
@@ -123,11 +128,14 @@ _CLOCKS_KEPT_DOWN: dict[int, tuple[_Type, Reading]] = {
     74: (_UNSIGNED_LONG_LONG, _limited(Limit.POWER)),
     75: (_UNSIGNED_LONG_LONG, _limited(Limit.HEAT, Limit.HARDWARE_HEAT)),
     **dict.fromkeys(range(76, 80), (_UNSIGNED_LONG_LONG, _fixed(0))),
-    80: (_UNSIGNED_LONG_LONG, _limited(Limit.POWER, Limit.HEAT, Limit.HARDWARE_HEAT)),
+    80: (
+        _UNSIGNED_LONG_LONG,
+        _limited(Limit.POWER, Limit.BRAKE, Limit.HEAT, Limit.HARDWARE_HEAT),
+    ),
     81: (_UNSIGNED_LONG_LONG, _limited(Limit.HARDWARE_HEAT)),
     269: (_UNSIGNED_LONG_LONG, _limited(Limit.HEAT)),
     270: (_UNSIGNED_LONG_LONG, _limited(Limit.HARDWARE_HEAT)),
-    271: (_UNSIGNED_LONG_LONG, _fixed(0)),
+    271: (_UNSIGNED_LONG_LONG, lambda gpu, at_us, _: 1000 * gpu.braked_us(at_us)),
 }
 
 _LINKS: dict[int, tuple[_Type, Reading]] = {
@@ -183,6 +191,20 @@ def _read(gpu: Gpu, at_us: int, field: int, scope: int) -> tuple[int, bytes]:
         raise NvmlError(Code.NOT_SUPPORTED)
     (kind, pack), reading = _FIELDS[field]
     return kind, pack(reading(gpu, at_us, scope))
+
+
+def _corrected_for_life(gpu: Gpu, at_us: int) -> int:
+    return gpu.memory_errors.corrected(at_us, aggregate=True)
+
+
+def _rows(gpu: Gpu) -> RemappedRows:
+    require(remaps_rows(gpu))
+    return gpu.remapped_rows
+
+
+def _pages(gpu: Gpu) -> RetiredPages:
+    require(not remaps_rows(gpu))
+    return gpu.retired_pages
 
 
 def _memory_temperature(gpu: Gpu, at_us: int) -> int:

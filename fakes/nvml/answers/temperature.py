@@ -1,4 +1,4 @@
-"""Temperatures in degrees Celsius. This fake's profiles have no fans: their functions stay N/A."""
+"""Temperatures in degrees Celsius, and the fan of a card that has one of its own."""
 
 from __future__ import annotations
 
@@ -53,6 +53,22 @@ def margin_temperature(gpu: Gpu, at_us: int, words: tuple[int, ...]) -> Value:
     require(gpu.profile.can.thermal_margins)
     margin = gpu.profile.thermal.max_operating_c - gpu.temperature_c(at_us)
     return _MARGIN.pack(words[0], margin)
+
+
+@answers("nvmlDeviceGetFanSpeed")
+def fan_speed(gpu: Gpu, at_us: int) -> Value:
+    """Percent of the fan's highest speed."""
+    require(gpu.profile.has_fan)
+    return uint32(gpu.fan_percent)
+
+
+@answers("nvmlDeviceGetFanSpeed_v2")
+def fan_speed_v2(gpu: Gpu, at_us: int, fan: int) -> Value:
+    """The same of a fan that a number names: there is one."""
+    require(gpu.profile.has_fan)
+    if fan:
+        raise NvmlError(Code.INVALID_ARGUMENT)
+    return fan_speed(gpu, at_us)
 
 
 def _read(gpu: Gpu, at_us: int, sensor: int) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fakes.gpu import MemoryErrors, RemappedRows
+from fakes.ecc import MemoryErrors, RemappedRows
 from fakes.process import JobSpec
 
 
