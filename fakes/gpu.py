@@ -20,6 +20,9 @@ from fakes.thermal import Conditions, Limit, Plan, Regime, plan, wanted_mw
 
 _BUS_NUMBERS = (0x1B, 0x43, 0x52, 0x61, 0x9D, 0xC3, 0xD1, 0xDF)
 
+LEAKED = -1
+"""Stands in a GPU's uses for memory that nobody holds (``fakes/unowned.py``): no PID."""
+
 _SAMPLE_US = 1_000_000
 """Sensors settle once a second: power is averaged over a second on Ampere and later (nvml.h)."""
 
@@ -163,6 +166,11 @@ class Gpu:
         memory = Allocation(memory_bytes, at_us, use.memory.bytes_per_s)
         self.uses[pid] = replace(use, memory=memory)
         self._tell(at_us)
+
+    def ask(self, pid: int, load: float, at_us: int) -> None:
+        """Let ``pid`` ask for so much load (0..1) from ``at_us`` on."""
+        self.uses[pid] = replace(self.uses[pid], load=load)
+        self._reload(at_us)
 
     def drop_use(self, pid: int, at_us: int) -> None:
         """Let go of whatever ``pid`` held."""

@@ -51,14 +51,16 @@ class Node:
         self.supply = PowerSupply(self.gpus)
         self.inlet_c = NOMINAL_INLET_C
         self.processes: dict[int, Process] = {}
+        self.jobs: dict[str, JobSpec] = {}
         self._host: ProcessHost = host or ProcessTable()
 
     def processes_on(self, gpu: Gpu) -> tuple[Process, ...]:
         """The living processes that use a GPU, by PID."""
-        return tuple(self.processes[pid] for pid in sorted(gpu.uses))
+        return tuple(self.processes[pid] for pid in sorted(gpu.uses) if pid in self.processes)
 
     def start_job(self, job: JobSpec, at_us: int) -> tuple[Process, ...]:
         """Start a job: one process on each of its GPUs."""
+        self.jobs[job.id] = job
         words = tuple(shlex.split(job.command))
         started = []
         ranks = job.ranks or len(job.gpus)
@@ -75,6 +77,14 @@ class Node:
         """End a process: whoever asks, its memory is free from ``at_us`` on."""
         if pid in self.processes:
             self.process_ended(pid, at_us)
+            self._host.kill(pid)
+
+    def leave_zombie(self, pid: int, at_us: int) -> None:
+        """End a process whose memory stays held: the driver takes no note of its end."""
+        if self.processes.pop(pid, None):
+            for gpu in self.gpus:
+                if pid in gpu.uses:
+                    gpu.ask(pid, 0.0, at_us)
             self._host.kill(pid)
 
     def process_ended(self, pid: int, at_us: int) -> None:

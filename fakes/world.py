@@ -84,9 +84,14 @@ class World:
             raise_xid(self.node_of(gpu), gpu, 79, self.now_us)
 
     def _run_out_of_memory(self, gpu: Gpu) -> None:
-        """The process that grows fastest fails at its next allocation, and its memory is free."""
+        """A process fails at its next allocation, and its memory is free: the one that grows fastest,
+        or that took some last.
+        """
+        node = self.node_of(gpu)
         greediest = max(
-            gpu.uses, key=lambda pid: (gpu.uses[pid].memory.bytes_per_s, -pid), default=None
+            (process.pid for process in node.processes_on(gpu)),
+            key=lambda pid: (gpu.uses[pid].memory.bytes_per_s, gpu.uses[pid].memory.since_us, -pid),
+            default=None,
         )
         if greediest is not None:
-            self.node_of(gpu).end_process(greediest, self.now_us)
+            node.end_process(greediest, self.now_us)

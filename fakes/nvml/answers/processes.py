@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from struct import Struct
 
-from fakes.gpu import Gpu
+from fakes.gpu import LEAKED, Gpu
 from fakes.node import Node
 from fakes.nvml.answer import Reach, Value, answers
 from fakes.nvml.answers.utilization import SAMPLING_US
@@ -90,8 +90,12 @@ def processes_utilization(gpu: Gpu, node: Node, at_us: int, words: tuple[int, ..
 
 
 def _holders(gpu: Gpu, at_us: int) -> list[tuple[int, int]]:
-    """PID and bytes held, by PID."""
-    return [(pid, use.memory.bytes_at(at_us)) for pid, use in sorted(gpu.uses.items())]
+    """PID and bytes held, by PID, also of those that have ended; for a leak nobody is listed."""
+    return [
+        (pid, use.memory.bytes_at(at_us))
+        for pid, use in sorted(gpu.uses.items())
+        if pid != LEAKED
+    ]
 
 
 def _busy(gpu: Gpu, at_us: int) -> Iterator[tuple[int, int, int]]:
