@@ -11,6 +11,7 @@ import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import Enum
+from typing import NamedTuple
 
 from fakes.ecc import MemoryErrors, RemappedRows, RetiredPages
 from fakes.memory import Allocation
@@ -60,6 +61,29 @@ class Use:
     load: float
 
 
+class _Traffic(NamedTuple):
+    """Traffic in one direction: the mean, how far it may be off, and that noise's seed."""
+
+    kib_per_s: int
+    wobble: int
+    seed: int
+
+
+class _VideoClocks(dict[int, int]):
+    """The video clock by the SM clock, with which it goes between its two ends."""
+
+    def __init__(self, profile: Profile) -> None:
+        super().__init__()
+        self._clocks = profile.clocks
+
+    def __missing__(self, sm_mhz: int) -> int:
+        clocks = self._clocks
+        share = (sm_mhz - clocks.idle_mhz) / (clocks.max_mhz - clocks.idle_mhz)
+        spread = clocks.video_max_mhz - clocks.video_idle_mhz
+        video = self[sm_mhz] = round(clocks.video_idle_mhz + spread * max(0.0, share))
+        return video
+
+
 class Gpu:
     """A GPU on a node. Change it through the methods that take ``at_us``; read it at any time.
 
@@ -97,6 +121,9 @@ class Gpu:
             air_c=profile.thermal.air_c, power_limit_mw=self.power_limit_mw
         )
         self._load_percent = 0
+        self._received, self._sent = self._traffic()
+        self._video_mhz = _VideoClocks(profile)
+        self._held_bytes: int | None = 0
         self._energy_mj = 0
         self._limited_us = dict.fromkeys(Limit, 0)
         self._brakes: set[str] = set()
@@ -249,11 +276,8 @@ class Gpu:
         return pcie.idle_generation if self.is_idle else pcie.generation
 
     def video_clock_mhz(self, at_us: int) -> int:
-        """Video clock: goes with the SM clock between its two ends."""
-        clocks = self.profile.clocks
-        share = (self.sm_clock_mhz(at_us) - clocks.idle_mhz) / (clocks.max_mhz - clocks.idle_mhz)
-        spread = clocks.video_max_mhz - clocks.video_idle_mhz
-        return round(clocks.video_idle_mhz + spread * max(0.0, share))
+        """Video clock."""
+        return self._video_mhz[self._plan.at(at_us).sm_clock_mhz]
 
     def limit(self, at_us: int) -> Limit:
         """What keeps its clock below the highest."""
@@ -288,12 +312,9 @@ class Gpu:
 
     def pcie_kib_per_s(self, at_us: int, *, received: bool) -> int:
         """Traffic over the link in one direction."""
-        if self._conditions.load <= 0:
-            return 340 + noise(self._seed ^ (4 if received else 8), at_us, _SAMPLE_US, 30)
-        busy = self.profile.pcie.busy_kib_per_s
-        mean = busy * self._conditions.load * (1.0 if received else 0.8)
-        wobble = noise(self._seed ^ (5 if received else 6), at_us, _SAMPLE_US, busy // 8)
-        return max(0, round(mean) + wobble)
+        traffic = self._received if received else self._sent
+        kib = traffic.kib_per_s + noise(traffic.seed, at_us, _SAMPLE_US, traffic.wobble)
+        return kib if kib > 0 else 0
 
     def energy_mj(self, at_us: int) -> int:
         """Energy since the node's start: the integral of the noiseless power."""
@@ -325,9 +346,11 @@ class Gpu:
 
     def memory_used_bytes(self, at_us: int) -> int:
         """Memory held by processes, without the driver's reserve."""
-        held = 0
-        for use in self.uses.values():
-            held += use.memory.bytes_at(at_us)
+        held = self._held_bytes
+        if held is None:
+            held = 0
+            for use in self.uses.values():
+                held += use.memory.bytes_at(at_us)
         return held if held < self.capacity_bytes else self.capacity_bytes
 
     # --- within ---------------------------------------------------------------------------------
@@ -348,12 +371,26 @@ class Gpu:
         self._account(at_us)
         self._conditions = conditions
         self._load_percent = round(conditions.load * 100)
+        self._received, self._sent = self._traffic()
         self._plan = plan(self.profile, conditions, at_us, start_c)
         self._tell(at_us)
 
     def _tell(self, at_us: int) -> None:
+        held = [use.memory for use in self.uses.values()]
+        grows = any(each.bytes_per_s for each in held)
+        self._held_bytes = None if grows else sum(each.held_bytes for each in held)
         if self.on_change:
             self.on_change(self, at_us)
+
+    def _traffic(self) -> tuple[_Traffic, _Traffic]:
+        """Over the PCIe link, received and sent."""
+        load, busy = self._conditions.load, self.profile.pcie.busy_kib_per_s
+        if load <= 0:
+            return _Traffic(340, 30, self._seed ^ 4), _Traffic(340, 30, self._seed ^ 8)
+        return (
+            _Traffic(round(busy * load), busy // 8, self._seed ^ 5),
+            _Traffic(round(busy * load * 0.8), busy // 8, self._seed ^ 6),
+        )
 
     def _settled(self, at_us: int) -> Plan:
         solved = plan(self.profile, self._conditions, at_us, self._conditions.air_c)

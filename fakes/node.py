@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from fakes.clock import Epoch
 from fakes.cooling import NOMINAL_INLET_C
 from fakes.driver_events import DriverEvents
+from fakes.gpm import Samples
 from fakes.gpu import Gpu
 from fakes.kernel_log import KernelLog
 from fakes.noise import seed_of
@@ -47,6 +48,7 @@ class Node:
         self.epoch = epoch or Epoch()
         self.kernel_log = KernelLog()
         self.driver_events = DriverEvents(seed_of(seed, name, "driver events"))
+        self.gpm_samples = Samples(seed_of(seed, name, "gpm samples"))
         self.gpus = tuple(Gpu(profile, name, index, seed) for index in range(gpus))
         self.supply = PowerSupply(self.gpus)
         self.inlet_c = NOMINAL_INLET_C

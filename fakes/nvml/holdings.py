@@ -10,7 +10,10 @@ from collections.abc import Mapping
 
 from fakes.nvml.answer import Answer, Call
 
-FREED_BY: Mapping[str, str] = {"nvmlEventSetCreate": "nvmlEventSetFree"}
+FREED_BY: Mapping[str, str] = {
+    "nvmlEventSetCreate": "nvmlEventSetFree",
+    "nvmlGpmSampleAlloc": "nvmlGpmSampleFree",
+}
 """Functions that hand out a handle, and those that take it back."""
 
 GIVING_AND_FREEING = frozenset({*FREED_BY, *FREED_BY.values()})

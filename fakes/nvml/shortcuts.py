@@ -20,7 +20,9 @@ from fakes.nvml.function import Fit, Kind, Param
 Function = Callable[..., int]
 
 _SUCCESS = int(Code.SUCCESS)
+_UNINITIALIZED = int(Code.UNINITIALIZED)
 _INSUFFICIENT_SIZE = int(Code.INSUFFICIENT_SIZE)
+_CALLS_KEPT = 4096
 _OTHERWISE = (AttributeError, KeyError, TypeError, ValueError, struct.error)
 """What comes of arguments that a short way does not take: another number of them, NULL, a pointer
 that was not made by ``byref``, a number that is Python's own, a handle that is none."""
@@ -43,22 +45,48 @@ def shortcut(
     return make(library, name, params, otherwise) if make else None
 
 
+class _Calls(dict[int, Call]):
+    """The calls of a function without inputs, by the device's handle. No handle: ``KeyError``."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self._name = name
+
+    def __missing__(self, handle: int) -> Call:
+        call = self[handle] = Call(self._name, DEVICES[handle])
+        return call
+
+
+class _CallsByNumbers(dict[tuple[int, ...], Call]):
+    """The same of a function with numbers for inputs, by the handle and them."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self._name = name
+
+    def __missing__(self, asked: tuple[int, ...]) -> Call:
+        handle, *numbers = asked
+        inputs = tuple(number & 0xFFFFFFFF for number in numbers)
+        call = Call(self._name, DEVICES[handle], inputs)
+        if len(self) < _CALLS_KEPT:
+            self[asked] = call
+        return call
+
+
 def _value(library: Library, name: str, params: tuple[Param, ...], otherwise: Function) -> Function:
     """One value of a device."""
     respond = library.respond
     put = Struct(f"{params[1].size}s").pack_into
-    calls: dict[int, Call] = {}
+    calls = _Calls(name)
 
-    def function(*given: Any) -> int:
+    def function(handle: Any = None, pointer: Any = None, *more: Any) -> int:
         try:
-            handle, pointer = given
-            device = DEVICES[read_handle(handle)[0]]
+            call = calls[read_handle(handle)[0]]
             memory = pointer._obj
         except _OTHERWISE:
-            return otherwise(*given)
+            return otherwise(handle, pointer)
         if not library.users:
-            return otherwise(*given)
-        call = calls.get(device) or calls.setdefault(device, Call(name, device))
+            return _UNINITIALIZED
         code, outputs, _ = respond(call)
         if not code:
             put(memory, 0, outputs[0])
@@ -73,18 +101,16 @@ def _value_by_number(
     """One value of a device that a number names: a sensor, a clock."""
     respond = library.respond
     put = Struct(f"{params[2].size}s").pack_into
-    calls: dict[tuple[int, int], Call] = {}
+    calls = _CallsByNumbers(name)
 
-    def function(*given: Any) -> int:
+    def function(handle: Any = None, number: Any = None, pointer: Any = None, *more: Any) -> int:
         try:
-            handle, number, pointer = given
-            asked = DEVICES[read_handle(handle)[0]], number.value & 0xFFFFFFFF
+            call = calls[read_handle(handle)[0], number.value]
             memory = pointer._obj
         except _OTHERWISE:
-            return otherwise(*given)
+            return otherwise(handle, number, pointer)
         if not library.users:
-            return otherwise(*given)
-        call = calls.get(asked) or calls.setdefault(asked, Call(name, asked[0], asked[1:]))
+            return _UNINITIALIZED
         code, outputs, _ = respond(call)
         if not code:
             put(memory, 0, outputs[0])
@@ -99,22 +125,46 @@ def _value_by_numbers(
     """One value of a device that several numbers name: a sort of error, a counter of it."""
     respond = library.respond
     put = Struct(f"{params[-1].size}s").pack_into
-    calls: dict[tuple[int, ...], Call] = {}
+    calls = _CallsByNumbers(name)
+    expected = len(params)
 
     def function(*given: Any) -> int:
         try:
             handle, *numbers, pointer = given
-            device = DEVICES[read_handle(handle)[0]]
-            asked = (device, *[number.value & 0xFFFFFFFF for number in numbers])
-            memory = pointer._obj
+            asked = (read_handle(handle)[0], *[number.value for number in numbers])
+            call, memory = calls[asked], pointer._obj
         except _OTHERWISE:
             return otherwise(*given)
-        if not library.users or len(given) != len(params):
+        if not library.users or len(given) != expected:
             return otherwise(*given)
-        call = calls.get(asked) or calls.setdefault(asked, Call(name, device, asked[1:]))
         code, outputs, _ = respond(call)
         if not code:
             put(memory, 0, outputs[0])
+        return code
+
+    return function
+
+
+def _two_values(
+    library: Library, name: str, params: tuple[Param, ...], otherwise: Function
+) -> Function:
+    """Two values of a device."""
+    respond = library.respond
+    put_first, put_second = (Struct(f"{param.size}s").pack_into for param in params[1:])
+    calls = _Calls(name)
+
+    def function(handle: Any = None, first: Any = None, second: Any = None, *more: Any) -> int:
+        try:
+            call = calls[read_handle(handle)[0]]
+            first_memory, second_memory = first._obj, second._obj
+        except _OTHERWISE:
+            return otherwise(handle, first, second)
+        if not library.users:
+            return _UNINITIALIZED
+        code, outputs, _ = respond(call)
+        if not code:
+            put_first(first_memory, 0, outputs[0])
+            put_second(second_memory, 0, outputs[1])
         return code
 
     return function
@@ -126,18 +176,17 @@ def _values(
     """Several values of a device."""
     respond = library.respond
     puts = [Struct(f"{param.size}s").pack_into for param in params[1:]]
-    calls: dict[int, Call] = {}
+    calls = _Calls(name)
 
     def function(*given: Any) -> int:
         try:
             handle, *pointers = given
-            device = DEVICES[read_handle(handle)[0]]
+            call = calls[read_handle(handle)[0]]
             memories = [pointer._obj for pointer in pointers]
         except _OTHERWISE:
             return otherwise(*given)
         if not library.users or len(memories) != len(puts):
             return otherwise(*given)
-        call = calls.get(device) or calls.setdefault(device, Call(name, device))
         code, outputs, _ = respond(call)
         if not code:
             for put, memory, output in zip(puts, memories, outputs, strict=True):
@@ -155,21 +204,19 @@ def _records(
         return None
     respond = library.respond
     size = params[2].size
-    calls: dict[int, Call] = {}
+    calls = _Calls(name)
 
-    def function(*given: Any) -> int:
+    def function(handle: Any = None, counter: Any = None, room: Any = None, *more: Any) -> int:
         try:
-            handle, counter, room = given
-            device = DEVICES[read_handle(handle)[0]]
+            call = calls[read_handle(handle)[0]]
             count = counter._obj
         except _OTHERWISE:
-            return otherwise(*given)
+            return otherwise(handle, counter, room)
         if not library.users or type(count) is not c_uint:
-            return otherwise(*given)
+            return otherwise(handle, counter, room)
         fits = count.value
         if fits and not isinstance(room, Array):
-            return otherwise(*given)
-        call = calls.get(device) or calls.setdefault(device, Call(name, device))
+            return otherwise(handle, counter, room)
         code, outputs, _ = respond(call)
         if code:
             return code
@@ -192,7 +239,7 @@ _BY_SHAPE: dict[tuple[Kind, ...], _Make] = {
     (Kind.DEVICE, Kind.U32, Kind.OUT): _value_by_number,
     (Kind.DEVICE, Kind.U32, Kind.U32, Kind.OUT): _value_by_numbers,
     (Kind.DEVICE, Kind.U32, Kind.U32, Kind.U32, Kind.OUT): _value_by_numbers,
-    (Kind.DEVICE, Kind.OUT, Kind.OUT): _values,
+    (Kind.DEVICE, Kind.OUT, Kind.OUT): _two_values,
     (Kind.DEVICE, Kind.OUT, Kind.OUT, Kind.OUT): _values,
     (Kind.DEVICE, Kind.OUT, Kind.OUT, Kind.OUT, Kind.OUT): _values,
     (Kind.DEVICE, Kind.COUNT, Kind.LIST): _records,

@@ -131,7 +131,8 @@ int main(int count, char **arguments)
             kept[used++].hash = hash;
         }
         if (round % 8 == 0)
-            told();
+            while (told())
+                ;
     }
     while (told())
         ;

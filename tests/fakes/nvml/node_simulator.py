@@ -32,7 +32,7 @@ CODES = (13, 31, 43, 45, 48, 63, 64, 74, 79, 92, 94, 95, 119, 120)
 
 
 class Trouble:
-    """Faults and heals, at random moments, a few dozen a second.
+    """Faults and heals, at random moments, a few dozen a second however busy the simulator is.
 
     A lost GPU's look-up says so: clients tell it from a simulator that is gone.
     """
@@ -41,15 +41,23 @@ class Trouble:
         self._world = world
         self._random = random.Random(seed)
         self._node = world.nodes["n0"]
+        self._next_s = time.monotonic()
         self._acts: tuple[Callable[[Gpu], None], ...] = (
             self._xid, self._xid, self._lose, self._heal, self._heal, self._heal,
             self._air, self._cap, self._start, self._end,
         )  # fmt: skip
 
-    def strike(self) -> float:
-        """Do something to some GPU; seconds until the next time."""
-        self._random.choice(self._acts)(self._random.choice(self._node.gpus))
-        return self._random.uniform(0, 0.05)
+    def strike(self) -> bool:
+        """Do something to some GPU, if it is time; whether it was."""
+        if not self.rest_s():
+            self._random.choice(self._acts)(self._random.choice(self._node.gpus))
+            self._next_s = time.monotonic() + self._random.uniform(0, 0.05)
+            return True
+        return False
+
+    def rest_s(self) -> float:
+        """Seconds until it is time."""
+        return max(0.0, self._next_s - time.monotonic())
 
     def _xid(self, gpu: Gpu) -> None:
         code = self._random.choice(CODES)
@@ -107,9 +115,11 @@ class Simulator:
 
     def run_in_trouble(self, seed: int) -> None:
         """Serve, and let things break and heal, for ever."""
+        self._selector.unregister(sys.stdin)
         trouble = Trouble(self._world, seed)
         while True:
-            self._turn(trouble.strike(), happened=True)
+            happened = trouble.strike()
+            self._turn(trouble.rest_s(), happened=happened)
 
     def _turn(self, idle_s: float, *, happened: bool = False) -> None:
         self._world.advance(self._clock.now_us())
@@ -148,13 +158,12 @@ class Simulator:
         print("done", found, flush=True)
 
     def _trouble(self, seconds: int, seed: int) -> None:
-        self._selector.unregister(sys.stdin)
+        # Meanwhile stdin has nothing to say but that it has ended, and so has this.
         trouble = Trouble(self._world, seed)
         until_s = time.monotonic() + seconds
         while time.monotonic() < until_s:
-            pause_s = trouble.strike()
-            self._turn(pause_s, happened=True)
-        self._selector.register(sys.stdin, selectors.EVENT_READ, self._command)
+            happened = trouble.strike()
+            self._turn(trouble.rest_s(), happened=happened)
 
 
 if __name__ == "__main__":

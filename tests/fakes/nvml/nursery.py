@@ -7,6 +7,7 @@ that ended it. At the end of stdin, those that are left are ended.
 
 from __future__ import annotations
 
+import ctypes
 import os
 import signal
 import sys
@@ -14,12 +15,16 @@ from pathlib import Path
 
 from node_simulator import Simulator
 
+PR_SET_PDEATHSIG = 1
+
 
 def start(directory: Path, gpus: int, seed: int) -> int:
     """Fork a simulator; its PID, once it serves."""
     ready, tell = os.pipe()
     pid = os.fork()
     if pid == 0:
+        # Also where this Python is killed and cannot end what it started.
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
         try:
             simulator = Simulator(directory, gpus)
             os.write(tell, b"x")

@@ -122,6 +122,8 @@ def check_shape(param: Param, output: bytes, version: int) -> None:
         assert output[:4] == version.to_bytes(4, "little")
     elif param.kind is Kind.EACH:
         assert len(output) == 2 * param.size
+    elif param.kind is Kind.VERSIONED_EACH:
+        assert (len(output) - param.list_at) % param.record == 0
     else:
         assert len(output) % (param.record or param.size) == 0
 

@@ -41,8 +41,8 @@ def test_modules_stay_in_p0_and_cards_rest(
     ("model", "name", "memory_mib", "limits_w", "idle_w"),
     [
         ("h100-sxm", "NVIDIA H100 80GB HBM3", 81559, (200, 700), 70),
-        ("a100-sxm", "NVIDIA A100-SXM4-80GB", 81920, (100, 400), 55),
-        ("l4", "NVIDIA L4", 23034, (40, 72), 12.5),
+        ("a100-sxm", "NVIDIA A100-SXM4-80GB", 81920, (100, 400), 59),
+        ("l4", "NVIDIA L4", 23034, (40, 72), 16.5),
     ],
 )
 def test_data_sheets(
