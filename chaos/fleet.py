@@ -108,16 +108,20 @@ def build_world(
     ]
     world = World(nodes, seed=seed)
     for job in given.jobs:
-        _start(job, world, given.inventory)
+        start_job(job, world, given.inventory)
     for node in nodes:
         node.settle(0)
     return world
 
 
-def _start(job: Job, world: World, inventory: Inventory) -> None:
-    """Start a job on each of its nodes; its ranks count over them in order."""
+def start_job(job: Job, world: World, inventory: Inventory) -> tuple[tuple[str, int], ...]:
+    """Start a job, now, on each of its nodes; its ranks count over them in order.
+
+    Its processes, each as (node, PID).
+    """
     chosen = job.gpus.resolve(inventory)
     first_rank = 0
+    started: list[tuple[str, int]] = []
     for name in dict.fromkeys(node for node, _ in chosen):
         gpus = tuple(index for node, index in chosen if node == name)
         spec = JobSpec(
@@ -130,5 +134,7 @@ def _start(job: Job, world: World, inventory: Inventory) -> None:
             first_rank=first_rank,
             ranks=len(chosen),
         )
-        world.nodes[name].start_job(spec, 0)
+        processes = world.nodes[name].start_job(spec, world.now_us)
+        started += ((name, process.pid) for process in processes)
         first_rank += len(gpus)
+    return tuple(started)

@@ -42,6 +42,7 @@ class Inventory:
     def of(cls, world: World) -> Inventory:
         """The inventory of a world; its jobs are those with a living process."""
         jobs = {p.spec.job: None for node in world.nodes.values() for p in node.processes.values()}
+        jobs.pop("", None)  # processes that belong to none
         return cls(
             tuple(world.nodes), max(len(node.gpus) for node in world.nodes.values()), tuple(jobs)
         )

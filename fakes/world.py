@@ -84,9 +84,7 @@ class World:
             raise_xid(self.node_of(gpu), gpu, 79, self.now_us)
 
     def _run_out_of_memory(self, gpu: Gpu) -> None:
-        """A process fails at its next allocation, and its memory is free: the one that grows fastest,
-        or that took some last.
-        """
+        """The process that grows fastest, or took memory last, fails, and its memory is free."""
         node = self.node_of(gpu)
         greediest = max(
             (process.pid for process in node.processes_on(gpu)),

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from chaos.fault import FaultError, fault
+from chaos.fault import fault
+from chaos.processes import find_process
 from chaos.selection import Gpus, JobId
 from chaos.undo import Undo
 from chaos.values import Rate
@@ -34,22 +35,8 @@ class Grow:
     def apply(self, world: World, undo: Undo) -> None:
         """Let one process on each GPU grow."""
         for gpu in self.gpu.find(world):
-            _grow(gpu, self._grower(world, gpu), self.grow.bytes_per_s, world, undo)
-
-    def _grower(self, world: World, gpu: Gpu) -> int:
-        node = world.node_of(gpu)
-        candidates = [
-            process.pid
-            for process in node.processes_on(gpu)
-            if self.pid in (None, process.pid)
-            and (self.job is None or process.spec.job == self.job.text)
-        ]
-        if not candidates:
-            wanted = "no process"
-            wanted += f" {self.pid}" if self.pid is not None else ""
-            wanted += f" of job '{self.job}'" if self.job else ""
-            raise FaultError(f"there is {wanted} on {gpu.node}/{gpu.index} that could grow")
-        return max(candidates, key=lambda pid: (gpu.uses[pid].memory.bytes_at(world.now_us), -pid))
+            process = find_process(world, gpu, pid=self.pid, job=self.job)
+            _grow(gpu, process.pid, self.grow.bytes_per_s, world, undo)
 
 
 def _grow(gpu: Gpu, pid: int, bytes_per_s: int, world: World, undo: Undo) -> None:

@@ -81,12 +81,20 @@ def find_holder(folder: Path) -> Holder:
 
 
 def environment(spec: ProcessSpec, node: str, job_number: int) -> dict[str, str]:
-    """What Slurm and torchrun tell a rank, and nothing of this machine's."""
-    return {
+    """What Slurm and torchrun tell a rank, and nothing of this machine's.
+
+    A process that belongs to no job is told nothing by either.
+    """
+    words = {
         "PATH": "/usr/local/bin:/usr/bin:/bin",
         "HOME": f"/home/{spec.user}",
         "USER": spec.user,
         "LOGNAME": spec.user,
+        "CUDA_VISIBLE_DEVICES": str(spec.gpu),
+    }
+    if not spec.job:
+        return words
+    return words | {
         "SLURM_JOB_ID": str(_FIRST_JOB + job_number),
         "SLURM_JOB_NAME": spec.job,
         "SLURM_JOB_USER": spec.user,
@@ -97,5 +105,4 @@ def environment(spec: ProcessSpec, node: str, job_number: int) -> dict[str, str]
         "WORLD_SIZE": str(spec.ranks),
         "RANK": str(spec.rank),
         "LOCAL_RANK": str(spec.local_rank),
-        "CUDA_VISIBLE_DEVICES": str(spec.gpu),
     }

@@ -110,6 +110,131 @@ class TestGrow:
         assert run.run.problems == []
 
 
+class TestMemoryTo:
+    def test_a_process_holds_what_it_is_told_to(self, virtual_run):
+        """``to`` is the size from now on; heal gives back the difference."""
+        run = virtual_run().at(5)
+        fault = run.inject("memory", gpu="0", to="70GiB")
+        assert run.gpu(0).memory_used_bytes(run.now_us) == 70 * GIB
+        run.at(9).run.heal(fault.id)
+        assert run.gpu(0).memory_used_bytes(run.now_us) == 60 * GIB
+
+    def test_an_allocation_that_does_not_fit_ends_the_process(self, virtual_run):
+        """The one that asked fails, and not another on the same GPU."""
+        run = virtual_run()
+        run.inject("process", gpu="0", alien="eve", memory="4GiB")
+        run.at(5).inject("memory", gpu="0", to="90GiB", job="train")
+        assert [one.spec.user for one in run.node.processes_on(run.gpu(0))] == ["eve"]
+
+
+class TestMemoryOfNobody:
+    @pytest.mark.parametrize("words", [{"leak": "20GiB"}, {"zombie": "20GiB"}])
+    def test_it_is_used_on_top_of_what_processes_hold(self, virtual_run, words):
+        """Used memory grows, the processes are the same; heal frees it."""
+        run = virtual_run(idle=True).at(5)
+        fault = run.inject("memory", gpu="0", **words)
+        assert run.gpu(0).memory_used_bytes(run.now_us) == 20 * GIB
+        assert run.node.processes_on(run.gpu(0)) == ()
+        assert run.gpu(0).utilization_percent(run.now_us) == 0
+        run.at(9).run.heal(fault.id)
+        assert run.gpu(0).memory_used_bytes(run.now_us) == 0
+
+    def test_two_leaks_add_up(self, virtual_run):
+        """Healing one leaves the other."""
+        run = virtual_run(idle=True)
+        first = run.inject("memory", gpu="0", leak="20GiB")
+        run.inject("memory", gpu="0", leak="10GiB")
+        run.run.heal(first.id)
+        assert run.gpu(0).memory_used_bytes(run.now_us) == 10 * GIB
+
+    def test_what_is_lost_is_missing_to_those_who_grow(self, virtual_run):
+        """A GPU with a leak is full earlier, and the process that grows ends."""
+        run = virtual_run()
+        run.inject("memory", gpu="0", leak="15GiB")
+        run.inject("memory", gpu="0", grow="1GiB/s")
+        run.at(6)
+        assert list(run.node.processes) == [4002]
+        assert run.gpu(0).memory_used_bytes(run.now_us) == 15 * GIB
+
+
+class TestProcess:
+    def test_one_that_ends_frees_its_memory(self, virtual_run):
+        """The GPU is empty, and heal does not bring it back."""
+        run = virtual_run()
+        fault = run.inject("process", gpu="0", end="true")
+        assert run.gpu(0).memory_used_bytes(run.now_us) == 0
+        run.run.heal(fault.id)
+        assert list(run.node.processes) == [4002]
+
+    def test_a_zombie_holds_its_memory_until_it_is_healed(self, virtual_run):
+        """It does nothing and is no process any more, but its memory is not free."""
+        run = virtual_run().at(5)
+        fault = run.inject("process", gpu="0", zombie="true")
+        assert run.gpu(0).memory_used_bytes(run.now_us) == 60 * GIB
+        assert run.gpu(0).is_idle
+        assert list(run.node.processes) == [4002]
+        run.run.heal(fault.id)
+        assert run.gpu(0).memory_used_bytes(run.now_us) == 0
+
+    def test_an_idle_one_keeps_its_memory(self, virtual_run):
+        """No kernel runs; after heal it works as before."""
+        run = virtual_run().at(5)
+        fault = run.inject("process", gpu="0", idle="true", job="train")
+        assert run.gpu(0).is_idle
+        assert run.gpu(0).memory_used_bytes(run.now_us) == 60 * GIB
+        run.run.heal(fault.id)
+        assert run.gpu(0).conditions.load == 0.95
+
+    def test_an_alien_has_a_user_a_command_and_no_job(self, virtual_run):
+        """It is there beside the job's process until it is healed."""
+        run = virtual_run()
+        fault = run.inject("process", gpu="1", alien="eve", memory="4GiB", command="./xmr -q")
+        alien = run.node.processes[4003]
+        assert (alien.spec.user, alien.spec.command, alien.spec.job) == ("eve", ("./xmr", "-q"), "")
+        assert run.gpu(1).memory_used_bytes(run.now_us) == 64 * GIB
+        run.run.heal(fault.id)
+        assert list(run.node.processes) == [4001, 4002]
+
+    @pytest.mark.parametrize("by", ["end", "idle", "zombie"])
+    def test_nothing_but_true_makes_sense(self, by):
+        """A fault that breaks nothing is a mistake."""
+        with pytest.raises(ArgumentError, match=f"{by}: the only value is true"):
+            parse_fault("process", {"gpu": "0", by: "false"})
+
+
+class TestJob:
+    def test_a_job_starts_and_ends_with_the_fault(self, virtual_run):
+        """One process a GPU, of its user, until healed."""
+        run = virtual_run(idle=True).at(3)
+        fault = run.inject("job", start="eval", gpus="n0/*", memory="10GiB", user="bob")
+        assert [one.spec.job for one in run.node.processes.values()] == ["eval", "eval"]
+        assert run.gpu(1).memory_used_bytes(run.now_us) == 10 * GIB
+        run.run.heal(fault.id)
+        assert run.node.processes == {}
+
+    def test_a_job_that_runs_is_not_started_twice(self, virtual_run):
+        """Its id tells one job from another."""
+        with pytest.raises(FaultError, match="a job 'train' runs already"):
+            virtual_run().inject("job", start="train", gpus="n0/0")
+
+    def test_stopping_a_job_ends_all_its_processes(self, virtual_run):
+        """Every GPU of it is free; what belongs to others stays."""
+        run = virtual_run()
+        run.inject("process", gpu="1", alien="eve")
+        run.inject("job", stop="train")
+        assert [one.spec.user for one in run.node.processes.values()] == ["eve"]
+
+    def test_a_restart_begins_with_the_memory_of_the_start(self, virtual_run):
+        """What leaked is gone with the process, and the ranks are the same."""
+        run = virtual_run()
+        run.inject("memory", gpu="0", grow="100MiB/s")
+        run.at(60).inject("job", restart="train", pause="20s")
+        assert run.at(79).node.processes == {}
+        run.at(81)
+        assert [one.spec.rank for one in run.node.processes.values()] == [0, 1]
+        assert run.gpu(0).memory_used_bytes(run.now_us) == 60 * GIB
+
+
 class TestXid:
     def test_a_burst_writes_as_many_lines_as_it_says(self, virtual_run):
         """``times`` Xids, one every so often."""
@@ -192,7 +317,10 @@ class TestLost:
     ("family", "words", "problem"),
     [
         ("thermol", {}, "unknown fault 'thermol'. Did you mean 'thermal'? Known faults: "),
-        ("thermal", {"gpu": "3"}, "'thermal' needs the argument 'airflow'."),
+        ("thermal", {"gpu": "3"}, "'thermal' needs one of airflow, "),
+        ("thermal", {"gpu": "3", "inlet": "45C"}, "'thermal' has no argument 'gpu'."),
+        ("thermal", {"gpu": "3", "sensor": "45"}, "sensor: '45' is not a temperature of "),
+        ("power", {"node": "n0", "supply": "3"}, "supply: '3' is not power with its unit"),
         ("xid", {"gpu": "3", "cod": "79"}, "'xid' has no argument 'cod'. Did you mean 'code'?"),
         ("xid", {"code": "79"}, "'xid' needs the argument 'gpu'."),
         ("xid", {"gpu": "3", "code": "seven"}, "code: 'seven' is not a whole number"),
