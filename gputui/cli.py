@@ -42,7 +42,7 @@ _EXIT_CODES = """\
 exit codes: 0 healthy, 1 incidents of warning or worse, 2 could not read, 64 bad usage
 """
 
-COMMANDS = ("config", "doctor")
+COMMANDS = ("bundle", "config", "doctor")
 """What may stand first: a command that is not the monitor."""
 
 _INDEX_DIGITS = 4

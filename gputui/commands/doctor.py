@@ -8,9 +8,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from gputui.commands.parser import CommandParser
 from gputui.doctor.examination import Examined, examine, exit_code
-from gputui.exit_codes import BAD_USAGE
-from gputui.streams import complain
 
 _EXAMPLES = """\
 gputui doctor                              every check, each with what mends it
@@ -28,11 +27,7 @@ _MOST_NODES = 4096
 
 def run(arguments: Sequence[str]) -> int:
     """Run the command; return its exit code."""
-    parser = _parser()
-    try:
-        options = parser.parse_args(list(arguments))
-    except SystemExit as end:
-        return BAD_USAGE if end.code else 0
+    options = _parser().parse_args(list(arguments))
     found = _examined(options)
     host = os.uname().nodename
     if options.npd:
@@ -50,20 +45,8 @@ def run(arguments: Sequence[str]) -> int:
     return exit_code(found)
 
 
-def _parser() -> argparse.ArgumentParser:
-    class Parser(argparse.ArgumentParser):
-        def format_help(self) -> str:
-            return f"{_EXAMPLES}\n{super().format_help()}\n{_EXIT_CODES}"
-
-        def error(self, message: str) -> None:  # type: ignore[override]
-            complain(f"{message} (gputui doctor -h shows what there is)")
-            raise SystemExit(BAD_USAGE)
-
-    parser = Parser(
-        prog="gputui doctor",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
+def _parser() -> CommandParser:
+    parser = CommandParser("doctor", _EXAMPLES, _EXIT_CODES)
     add = parser.add_argument
     add("--nodes", type=_nodes, default=(), metavar="LIST", help="names of the job's nodes: n[0-3]")
     add("--supply", type=_watts, metavar="POWER", help="what the power supplies give: 10kW")
@@ -111,36 +94,14 @@ def _examined(options: argparse.Namespace) -> tuple[Examined, ...]:
         from gputui.doctor.manifest import examine_manifest
 
         return tuple(one for path in options.manifest for one in examine_manifest(path))
-    from gputui.config import load_config
     from gputui.doctor.checks import all_checks
     from gputui.doctor.hostlist import expanded
-    from gputui.doctor.reading import complete_reading
-    from gputui.doctor.site import Site
-    from gputui.monitor import Monitor, MonitorOptions
-    from gputui.sources.files import system_root
+    from gputui.doctor.reading import local_site
 
-    config = load_config()
-    monitor = Monitor(
-        MonitorOptions(
-            interval_s=0.5,
-            kernel_log=config.kernel_log,
-            expected_gpus=config.expected_gpus,
-            rules_off=config.rules_off,
-            thresholds=config.thresholds,
-        )
-    )
-    snapshot, unread = complete_reading(monitor)
     nodes = options.nodes
     listed = os.environ.get("SLURM_JOB_NODELIST", "")
     if not nodes and listed:
         nodes = expanded(listed, most=_MOST_NODES)
-    site = Site(
-        snapshot,
-        unread,
-        system_root(),
-        config,
-        nodes=nodes,
-        supply_w=options.supply,
-    )
+    site = local_site(nodes=nodes, supply_w=options.supply)
     wanted = [one for one in all_checks() if not options.only or one.name in options.only]
     return examine(site, wanted)

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import threading
 
+from gputui.config import load_config
+from gputui.doctor.site import Site
 from gputui.errors import SourceError
 from gputui.model import NodeSample, Snapshot
-from gputui.monitor import Monitor
+from gputui.monitor import Monitor, MonitorOptions
+from gputui.sources.files import system_root
 from gputui.sources.reasons import NOT_MEASURED_YET
 
 _MOST_S = 20.0
+_INTERVAL_S = 0.5
 
 
 class _Complete:
@@ -49,3 +53,17 @@ def complete_reading(monitor: Monitor) -> tuple[Snapshot | None, str]:
     if snapshot is None:
         return None, "no reading came"
     return snapshot, snapshot.sample.error or ""
+
+
+def local_site(*, nodes: tuple[str, ...] = (), supply_w: float | None = None) -> Site:
+    """The machine it runs on, read now, with the settings of its site and its user."""
+    config = load_config()
+    options = MonitorOptions(
+        interval_s=_INTERVAL_S,
+        kernel_log=config.kernel_log,
+        expected_gpus=config.expected_gpus,
+        rules_off=config.rules_off,
+        thresholds=config.thresholds,
+    )
+    snapshot, unread = complete_reading(Monitor(options))
+    return Site(snapshot, unread, system_root(), config, nodes=nodes, supply_w=supply_w)

@@ -1,6 +1,7 @@
 """``gputui doctor`` as people and programs run it."""
 
 import json
+import os
 import subprocess
 import sys
 
@@ -23,7 +24,11 @@ def run(*arguments):
 def test_a_healthy_node_passes_what_concerns_its_gpus():
     """On a fake node the checks of GPUs are good, and the exit code says so."""
     only = "driver,ecc,remap,pcie,nvlink,persistence,gpus,incidents"
-    done = run(*GPUCHAOS, "node", "h100-sxm", "--", *GPUTUI, "doctor", "--only", only, "--json")
+    done = run(
+        *GPUCHAOS, "node", "h100-sxm", "--name", f"doctor-{os.getpid()}", "--",
+        *GPUTUI, "doctor", "--only", only, "--json",
+    )  # fmt: skip
+    assert done.stdout, done.stderr
     told = json.loads(done.stdout)
     assert {one["level"] for one in told["results"]} == {"good"}, told
     assert told["exit_code"] == done.returncode == 0
