@@ -152,6 +152,10 @@ class Gpu:
         """When it switches itself off for heat if nothing changes; ``NEVER_US`` if it does not."""
         return self._plan.shutdown_us
 
+    def next_regime_us(self, at_us: int) -> int:
+        """When its regime changes next, by heat alone; ``NEVER_US`` if it does not."""
+        return self._plan.next_us(at_us)
+
     # --- what changes it ------------------------------------------------------------------------
 
     def set_airflow(self, airflow: float, at_us: int) -> None:

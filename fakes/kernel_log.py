@@ -35,6 +35,10 @@ class KernelLog:
         """Call ``listener`` with every line from now on."""
         self._listeners.append(listener)
 
+    def unlisten(self, listener: Listener) -> None:
+        """Call ``listener`` no more."""
+        self._listeners.remove(listener)
+
     def write(self, at_us: int, text: str) -> None:
         """Add a line."""
         line = KernelLine(at_us, text)

@@ -6,6 +6,7 @@ the same snapshots. :mod:`gputui.monitor` brings it the world.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from gputui.incidents.early import EarlyEvents
@@ -94,6 +95,13 @@ class Assessor:
         self._node, self._raw, self._met = node, sample, True
         return self._snapshot(node, node.time_s)
 
+    def unchanged(self, times_s: Iterable[float]) -> None:
+        """Nothing changed at these times, so that nobody looked: for who watches by events.
+
+        What looks back finds samples like the last one; only the last minute and a half matters.
+        """
+        self._engine.past.add_unchanged(times_s)
+
     def log(self, event: KernelEvent) -> Snapshot | None:
         """The kernel said something. None until the GPUs are known; it is kept for then."""
         return self.refreshed() if self.hear(event) else None
@@ -138,6 +146,11 @@ class Assessor:
     def undecided(self) -> bool:
         """Whether one more sample may open an incident."""
         return self._engine.undecided
+
+    @property
+    def next_look_s(self) -> float | None:
+        """When a sample is wanted although nothing happens; None for never."""
+        return self._engine.next_look_s
 
     def changes(self) -> list[Incident]:
         """Incidents that changed since the last call."""

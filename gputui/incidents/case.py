@@ -40,6 +40,11 @@ class Case:
         return self.incident is not None and self.incident.cleared_s is None
 
     @property
+    def quiet_since_s(self) -> float | None:
+        """Since when it has not been noticed; None while it is so."""
+        return self.last_s if self.rule.is_of_events else self.absent_s
+
+    @property
     def evidence(self) -> tuple[str, ...]:
         """What its incident was told with so far."""
         return () if self.incident is None else self.incident.evidence

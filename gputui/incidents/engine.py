@@ -23,7 +23,7 @@ from gputui.incidents.case import (
 )
 from gputui.incidents.history import DEFAULTS, History
 from gputui.incidents.links import linked
-from gputui.incidents.rule import Finding, Noticed, Over, Rule, Span, Subject
+from gputui.incidents.rule import Finding, LookAgain, Noticed, Over, Rule, Span, Subject
 from gputui.incidents.thresholds import Thresholds
 from gputui.logs.job_event import JobEvent
 from gputui.logs.kernel import KernelEvent
@@ -35,8 +35,8 @@ REOPENS_WITHIN_S = 600.0
 
 MOST_CASES = 2000
 _MOST_CLEARED = 200
-_TOLERANCE = 0.9
-"""The part of a span that must have passed: samples do not come to the millisecond."""
+_EARLY = 0.1
+"""The part of an interval that a span may fall short by: samples do not come to the millisecond."""
 
 
 class Engine:
@@ -54,6 +54,7 @@ class Engine:
         self._host = ""
         self._now_s = 0.0
         self._linked = True
+        self._wanted: list[float] = []
 
     # --- what comes in --------------------------------------------------------------------------
 
@@ -67,14 +68,10 @@ class Engine:
         """Look at a sample. A GPU that does not answer has no readings in it, only its code."""
         self.meet(sample)
         seen: set[CaseKey] = set()
+        self._wanted = [at_s for at_s in self._wanted if at_s > sample.time_s]
         for rule in self._rules:
-            if rule.on_sample is None:
-                continue
-            for noticed in rule.on_sample(sample, self.past):
-                if isinstance(noticed, Over):
-                    self._over(rule, noticed, sample.time_s)
-                else:
-                    seen.add(self._holding(rule, noticed, sample.time_s))
+            if rule.on_sample is not None:
+                seen |= self._see(rule, rule.on_sample(sample, self.past), sample.time_s)
         for key, case in list(self._cases.items()):
             if case.rule.on_sample is not None and key not in seen:
                 self._absent(key, case, sample.time_s)
@@ -88,19 +85,14 @@ class Engine:
         self._now_s = max(self._now_s, sample.time_s)
         for rule in self._rules:
             if rule.on_failure is not None:
-                for noticed in rule.on_failure(sample, self.past):
-                    if isinstance(noticed, Over):
-                        self._over(rule, noticed, sample.time_s)
-                    else:
-                        self._holding(rule, noticed, sample.time_s)
+                self._see(rule, rule.on_failure(sample, self.past), sample.time_s)
         self.pass_time(sample.time_s)
 
     def silent(self, time_s: float, silence: Silence, last: NodeSample) -> None:
         """No sample comes. What was so in the last one is neither confirmed nor over."""
         for rule in self._rules:
             if rule.on_silence is not None:
-                for finding in rule.on_silence(silence, last, self.past):
-                    self._holding(rule, finding, time_s)
+                self._see(rule, rule.on_silence(silence, last, self.past), time_s)
         self.pass_time(time_s)
 
     def log(self, event: KernelEvent) -> None:
@@ -117,7 +109,7 @@ class Engine:
         for rule in self._rules:
             if rule.on_log is None:
                 continue
-            self._take(rule, rule.on_log(event, self.past), event.time_s, count)
+            self._note(rule, rule.on_log(event, self.past), event.time_s, count)
         self._linked = False
 
     def job(self, event: JobEvent) -> None:
@@ -125,17 +117,33 @@ class Engine:
         self.past.add_job_event(event)
         for rule in self._rules:
             if rule.on_job is not None:
-                self._take(rule, rule.on_job(event, self.past), event.time_s, count=1)
+                self._note(rule, rule.on_job(event, self.past), event.time_s)
         self._linked = False
 
-    def _take(self, rule: Rule, noticed: Iterable[Noticed], time_s: float, count: int) -> None:
-        """What a rule of events noticed in one."""
+    def _see(self, rule: Rule, noticed: Iterable[Noticed], time_s: float) -> set[CaseKey]:
+        """What a rule noticed that is so now; the cases that it concerns."""
+        seen = set()
         for one in noticed:
-            if isinstance(one, Over):
-                self._link()
-                self._over(rule, one, time_s)
+            if isinstance(one, Finding):
+                seen.add(self._holding(rule, one, time_s))
             else:
+                self._heed(rule, one, time_s)
+        return seen
+
+    def _note(self, rule: Rule, noticed: Iterable[Noticed], time_s: float, count: int = 1) -> None:
+        """What a rule noticed that happened."""
+        for one in noticed:
+            if isinstance(one, Finding):
                 self._happened(rule, one, time_s, count)
+            else:
+                self._link()
+                self._heed(rule, one, time_s)
+
+    def _heed(self, rule: Rule, one: Over | LookAgain, time_s: float) -> None:
+        if isinstance(one, Over):
+            self._over(rule, one, time_s)
+        else:
+            self._wanted.append(one.at_s)
 
     def pass_time(self, time_s: float) -> None:
         """Clear what has been quiet for long enough, and forget what cleared long ago."""
@@ -144,8 +152,8 @@ class Engine:
             if case.incident is None:
                 continue
             if case.is_open:
-                quiet_since_s = case.last_s if case.rule.is_of_events else case.absent_s
-                if quiet_since_s is not None and self._passed(case.clears, quiet_since_s, time_s):
+                since_s = case.quiet_since_s
+                if since_s is not None and self._passed(case.clears, since_s, time_s):
                     self._clear(case, time_s)
             elif self._long_over(case, time_s):
                 if case.rule.on_sample is not None and case.absent_s is None:
@@ -228,6 +236,19 @@ class Engine:
             for case in self._cases.values()
         )
 
+    @property
+    def next_look_s(self) -> float | None:
+        """When a sample may next change something although nothing happens; None for never."""
+        due = [*self._wanted]
+        for case in self._cases.values():
+            if case.is_open:
+                since_s = case.quiet_since_s
+                if since_s is not None:
+                    due.append(since_s + self._length_s(case.clears))
+            elif case.absent_s is None and case.rule.on_sample is not None:
+                due.append(case.since_s + self._length_s(case.holds))
+        return min(due, default=None)
+
     def changes(self) -> list[Incident]:
         """The incidents that opened, changed or cleared since the last call, each as it is now."""
         self._link()
@@ -274,7 +295,10 @@ class Engine:
         return self._passed(case.holds, case.since_s, time_s)
 
     def _passed(self, span: Span, since_s: float, time_s: float) -> bool:
-        return time_s - since_s >= span.in_seconds(self._interval_s) * _TOLERANCE
+        return time_s >= since_s + self._length_s(span)
+
+    def _length_s(self, span: Span) -> float:
+        return max(span.in_seconds(self._interval_s) - _EARLY * self._interval_s, 0.0)
 
     def _happened(self, rule: Rule, finding: Finding, time_s: float, count: int) -> None:
         """A finding of the log: it happened once, or (``count`` 0) is told once more."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import replace
 from typing import Generic, TypeVar
 
@@ -78,6 +78,13 @@ class History:
             self._processes[whose] = process
         while len(self._processes) > _MOST_PROCESSES:
             del self._processes[next(iter(self._processes))]
+
+    def add_unchanged(self, times_s: Iterable[float]) -> None:
+        """Remember samples that were not taken because they would have been like the last one."""
+        if self.samples:
+            last = self.samples[-1]
+            later = (time_s for time_s in times_s if time_s > last.time_s)
+            self.samples.extend(replace(last, time_s=time_s) for time_s in later)
 
     def add_event(self, event: KernelEvent, *, instead_of: KernelEvent | None = None) -> None:
         """Remember an event of the kernel log, in the place of one that told the same.

@@ -120,7 +120,18 @@ class Over:
     subject: Subject
 
 
-Noticed = Finding | Over
+@dataclass(frozen=True, slots=True)
+class LookAgain:
+    """A rule wants to look at ``at_s`` even if nothing happens until then.
+
+    Who watches by events rather than second by second looks then. A threshold on what only changes
+    when something happens needs none; one that a trend will cross by itself does.
+    """
+
+    at_s: float
+
+
+Noticed = Finding | Over | LookAgain
 SampleLook = Callable[[NodeSample, History], Iterable[Noticed]]
 LogLook = Callable[[KernelEvent, History], Iterable[Noticed]]
 JobLook = Callable[[JobEvent, History], Iterable[Noticed]]

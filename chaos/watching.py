@@ -1,0 +1,383 @@
+"""gputui on a run in virtual time: what it would say, and when.
+
+Everything between the world and an incident is gputui's own: nvidia-ml-py's real code over the
+in-process carrier, the reader that the sampler uses, the parsers of its logs, and the assessor that
+the monitor uses. Only the clock is the run's::
+
+    with Watching(run) as watching:
+        watching.until(60_000_000)
+        watching.told        # the incidents at every change of one, with the time of each
+
+It looks at the node at multiples of its interval. *Polling* looks at each of them. *Event-driven*
+it looks only where something may be seen that the last look did not see: after anything happened in
+the world (and just before, so that rates are those of one interval), for as long as readings keep
+changing, when the engine wants to look (:attr:`gputui.assess.Assessor.next_look_s`), and while it
+has not decided. Both ways a line of the kernel log is heard when it is written, and a grave one
+makes it look at once, as the monitor does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from contextlib import ExitStack
+from dataclasses import dataclass, fields, replace
+from enum import Enum
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import pynvml
+
+from chaos.run import Run
+from fakes.clock import SECOND_US
+from fakes.kernel_log import KernelLine
+from fakes.node import Node
+from fakes.nvml.answer import Answer, Call, answer
+from fakes.nvml.inprocess import installed
+from fakes.thermal import NEVER_US
+from gputui.assess import Assessor
+from gputui.incidents.history import DEFAULTS, WINDOW_S
+from gputui.incidents.thresholds import Thresholds
+from gputui.logs.job_event import JobEvent
+from gputui.logs.kernel import KernelParser
+from gputui.logs.nvml import parse_xid_line
+from gputui.model import GpuSample, Incident, NodeSample, Snapshot
+from gputui.sources.nvml import NvmlReader
+from gputui.sources.processes import HostProcess
+
+_NO_FILES = Path("/nonexistent")
+"""A node of a run in virtual time has no /proc and no /sys."""
+
+_URGENT = frozenset({"xid", "gpu_lost"})
+_HURRIES_EVERY_US = 500_000
+
+_REMEMBERED_US = round(WINDOW_S * SECOND_US)
+
+_NEVER_STILL = frozenset(
+    {
+        "utilization_percent",
+        "memory_utilization_percent",
+        "temperature_c",
+        "memory_temperature_c",
+        "power_mw",
+        "energy_mj",
+        "fan_percent",
+        "pcie_rx_bytes_per_s",
+        "pcie_tx_bytes_per_s",
+        "violation_power_ns",
+        "violation_thermal_ns",
+        "violation_sync_boost_ns",
+        "violation_board_limit_ns",
+        "violation_reliability_ns",
+        "missing",
+    }
+)
+"""Readings that change from second to second on a GPU with which nothing happens."""
+
+_STILL = tuple(one.name for one in fields(GpuSample) if one.name not in _NEVER_STILL)
+
+
+class Looks(Enum):
+    """When to look."""
+
+    POLLING = "polling"
+    EVENT_DRIVEN = "event-driven"
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """An incident as it was told at a moment of the run: that it opened, changed or cleared."""
+
+    at_us: int
+    incident: Incident
+
+
+class Watching:
+    """One gputui for each node of a run. Use it as a context manager, one at a time.
+
+    nvidia-ml-py knows but one library in a process: while it is open, nobody else can use it.
+    ``interval_us`` is gputui's interval, ``nodes`` are those to watch, all of them if not given.
+    """
+
+    def __init__(
+        self,
+        run: Run,
+        *,
+        looks: Looks = Looks.EVENT_DRIVEN,
+        interval_us: int = SECOND_US,
+        nodes: Iterable[str] | None = None,
+        rules_off: frozenset[str] = frozenset(),
+        thresholds: Thresholds = DEFAULTS,
+    ) -> None:
+        self.run = run
+        self.told: list[Told] = []
+        self._looks = looks
+        self._interval_us = interval_us
+        self._asked: Node | None = None
+        self._stack = ExitStack()
+        self._began_us = run.world.now_us
+        self._last_us: int | None = None
+        self._changed = False
+        names = run.world.nodes if nodes is None else nodes
+        self.nodes = {
+            name: NodeWatch(
+                run.world.nodes[name],
+                Assessor(
+                    interval_s=interval_us / SECOND_US, rules_off=rules_off, thresholds=thresholds
+                ),
+                self._select,
+                self._passed_over,
+            )
+            for name in names
+        }
+
+    def __enter__(self) -> Watching:
+        """Begin: nvidia-ml-py reads this run's nodes from now on, and each is looked at."""
+        self._stack.enter_context(installed(self._answer))
+        self._look()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """End: nvidia-ml-py is as it was."""
+        for node in self.nodes.values():
+            node.close()
+        self._stack.close()
+
+    @property
+    def now_us(self) -> int:
+        """The run's time."""
+        return self.run.world.now_us
+
+    @property
+    def incidents(self) -> tuple[Incident, ...]:
+        """The open ones, node by node; on each the worst first."""
+        return tuple(one for node in self.nodes.values() for one in node.incidents)
+
+    @property
+    def looked(self) -> int:
+        """How many readings were taken, of all nodes."""
+        return sum(node.looked for node in self.nodes.values())
+
+    def happened(self) -> None:
+        """The world was changed from outside: see to it that it is looked at."""
+        self.run.advance(self.now_us)
+        self._changed = True
+        self._hear()
+
+    def until(self, end_us: int) -> None:
+        """Let time pass until ``end_us``, watching."""
+        while True:
+            look_us = self._next_look_us()
+            step_us = min(look_us, self.run.world.next_us(), end_us)
+            if self.run.advance(step_us):
+                self._changed = True
+                self._hear()
+                if self.run.world.next_us() <= step_us:
+                    continue
+                look_us = self._next_look_us()
+            if look_us <= self.now_us:
+                self._look()
+            elif step_us >= end_us:
+                return
+
+    def hear_job(self, node: str, event: JobEvent) -> None:
+        """A job on a node said something in its log, now."""
+        self.nodes[node].hear_job(event)
+        self._note()
+
+    # --- when to look ---------------------------------------------------------------------------
+
+    def _next_look_us(self) -> int:
+        """The next multiple of the interval, from the start, at which to look."""
+        last_us = self._began_us if self._last_us is None else self._last_us
+        following_us = self._on_grid(last_us + 1)
+        if self._looks is Looks.POLLING:
+            return following_us
+        if any(node.is_moving for node in self.nodes.values()):
+            return following_us
+        if self._changed:
+            return max(self._on_grid(self.now_us), following_us)
+        due_us = self._on_grid(min(node.next_look_us for node in self.nodes.values()))
+        happens_us = min(self.run.world.next_us(), self._next_regime_us())
+        before_us = self._on_grid(happens_us) - self._interval_us
+        if before_us <= last_us:
+            before_us = self._on_grid(happens_us)
+        return max(min(due_us, before_us), following_us)
+
+    def _next_regime_us(self) -> int:
+        after_us = self._began_us if self._last_us is None else self._last_us
+        return min(
+            (gpu.next_regime_us(after_us) for node in self.nodes.values() for gpu in node.gpus),
+            default=NEVER_US,
+        )
+
+    def _on_grid(self, at_us: int) -> int:
+        """The first multiple of the interval, from the start, that is not before ``at_us``."""
+        if at_us >= NEVER_US:
+            return NEVER_US
+        intervals = -((self._began_us - at_us) // self._interval_us)
+        return self._began_us + intervals * self._interval_us
+
+    # --- looking and hearing --------------------------------------------------------------------
+
+    def _look(self) -> None:
+        for node in self.nodes.values():
+            node.look(self.now_us)
+        self._last_us = self.now_us
+        self._changed = False
+        self._note()
+
+    def _hear(self) -> None:
+        for node in self.nodes.values():
+            node.hear(self.now_us)
+        self._note()
+
+    def _note(self) -> None:
+        for node in self.nodes.values():
+            self.told += (Told(self.now_us, incident) for incident in node.changes())
+
+    def _passed_over(self, from_us: int, to_us: int) -> range:
+        """The moments between two looks at which polling would have looked; only the last ones."""
+        since_us = max(from_us + 1, to_us - _REMEMBERED_US)
+        return range(self._on_grid(since_us), to_us, self._interval_us)
+
+    def _select(self, node: Node) -> None:
+        self._asked = node
+
+    def _answer(self, call: Call) -> Answer:
+        if self._asked is None:
+            raise RuntimeError("nvidia-ml-py was used by somebody else while a run was watched")
+        return answer(self._asked, call, self.now_us)
+
+
+class NodeWatch:
+    """One node as gputui sees it.
+
+    ``select`` is told whom nvidia-ml-py is to read; ``passed_over`` knows at which moments between
+    two looks nobody looked.
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        assessor: Assessor,
+        select: Callable[[Node], None],
+        passed_over: Callable[[int, int], Iterable[int]],
+    ) -> None:
+        self.looked = 0
+        self.snapshot: Snapshot | None = None
+        self._node = node
+        self._assessor = assessor
+        self._select = select
+        self._passed_over = passed_over
+        self._looked_us: int | None = None
+        self._parser = KernelParser()
+        self._reader = NvmlReader(
+            pynvml, host=node.name, processes=_Rows(node), root=_NO_FILES, thorough=True
+        )
+        self._lines: list[KernelLine] = []
+        self._still: tuple[Any, ...] = ()
+        self._hurried_us = -_HURRIES_EVERY_US
+        self.is_moving = False
+        """Whether readings changed between the last two looks that stay as they are otherwise."""
+        node.kernel_log.listen(self._lines.append)
+
+    @property
+    def gpus(self) -> Iterable[Any]:
+        """The GPUs of the world that are watched."""
+        return self._node.gpus
+
+    @property
+    def incidents(self) -> tuple[Incident, ...]:
+        """The open ones."""
+        return self.snapshot.incidents if self.snapshot else ()
+
+    @property
+    def next_look_us(self) -> int:
+        """When gputui itself wants to look next; ``NEVER_US`` if it has no reason to."""
+        next_s = self._assessor.next_look_s
+        return NEVER_US if next_s is None else round(next_s * SECOND_US)
+
+    def look(self, at_us: int) -> None:
+        """Take a reading. Those that would have been like the last one were passed over."""
+        self.looked += 1
+        if self._looked_us is not None:
+            passed_over_us = self._passed_over(self._looked_us, at_us)
+            self._assessor.unchanged(over_us / SECOND_US for over_us in passed_over_us)
+        self._looked_us = at_us
+        self._select(self._node)
+        unix_s = self._node.epoch.unix_us(at_us) / SECOND_US
+        sample = replace(self._reader.read(unix_s), time_s=at_us / SECOND_US)
+        self.snapshot = self._assessor.sample(sample)
+        for line in self._reader.read_events(sample.time_s):
+            event = parse_xid_line(line.text, line.time_s)
+            if event is not None:
+                self._assessor.hear(event)
+        still = _what_stays(sample)
+        self.is_moving = bool(self._still) and still != self._still
+        self._still = still
+
+    def hear(self, at_us: int) -> None:
+        """Hear what the kernel has said since; look at once if it is grave."""
+        hurry = False
+        for line in self._lines:
+            event = self._parser.parse(line.text, line.at_us / SECOND_US)
+            if event is not None:
+                self._assessor.hear(event)
+                hurry |= event.kind in _URGENT
+        self._lines.clear()
+        if hurry and at_us - self._hurried_us >= _HURRIES_EVERY_US:
+            self._hurried_us = at_us
+            self.look(at_us)
+
+    def hear_job(self, event: JobEvent) -> None:
+        """Hear what a job said."""
+        self._assessor.hear_job(event)
+
+    def changes(self) -> list[Incident]:
+        """The incidents that opened, changed or cleared since the last call."""
+        changed = self._assessor.changes()
+        if changed:
+            self.snapshot = self._assessor.refreshed()
+        return changed
+
+    def close(self) -> None:
+        """Let go of the node."""
+        self._node.kernel_log.unlisten(self._lines.append)
+
+
+class _Rows:
+    """The processes of a node in virtual time: they are rows, and have no /proc."""
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+        self._known: dict[int, HostProcess] = {}
+
+    def look(self, pids: Iterable[int], /) -> dict[int, HostProcess]:
+        """Whose they are and what they run; of one that is not the node's, nothing."""
+        return {pid: self._row(pid) for pid in pids}
+
+    def _row(self, pid: int) -> HostProcess:
+        known = self._known.get(pid)
+        if known is None:
+            process = self._node.processes.get(pid)
+            if process is None:
+                return HostProcess()
+            spec = process.spec
+            known = HostProcess(spec.user, " ".join(spec.command), job=spec.job, job_kind="slurm")
+            self._known[pid] = known
+        return known
+
+
+def _what_stays(sample: NodeSample) -> tuple[Any, ...]:
+    """What of a reading stays as it is on a node with which nothing happens."""
+    return (
+        sample.error,
+        *(getattr(gpu, name) for gpu in sample.gpus for name in _STILL),
+        *((one.pid, one.gpu, one.memory_bytes) for one in sample.processes),
+    )

@@ -1,0 +1,56 @@
+"""gputui on a run in virtual time: the same incidents however often it looks."""
+
+import pytest
+
+FAULTS = [
+    ("lost", {"gpu": 3}),
+    ("xid", {"gpu": 2, "code": 48}),
+    ("thermal", {"gpu": 1, "airflow": "20%"}),
+    ("memory", {"gpu": 0, "grow": "200MiB/s"}),
+]
+
+
+@pytest.mark.parametrize("looks", ["polling", "event-driven"])
+def test_a_lost_gpu_is_told_at_once_with_its_cause(watched, looks):
+    """The kernel's word makes it look at once; the Xid hangs under the lost GPU."""
+    run = watched(gpus=4, looks=looks).run(10.3)
+    run.inject("lost", gpu=3)
+    run.run(5)
+    lost = run.the("GpuLost")
+    assert (lost.incident.gpu, lost.incident.cause, lost.took_s) == (3, "bus", 0)
+    assert run.the("GpuXid").incident.parent == lost.incident.id
+    assert run.kinds() == ["GpuLost"]
+
+
+def test_a_gpu_lost_in_silence_is_noticed_by_looking(watched):
+    """Without a line in the log, the next reading shows it."""
+    run = watched(gpus=2).run(10.3)
+    run.inject("lost", gpu=1, silent=True)
+    run.run(5)
+    assert 0 < run.the("GpuLost").took_s <= 1
+
+
+def test_who_looks_where_something_happens_sees_what_polling_sees(watched):
+    """Kinds, subjects and causes are the same, and the times within one interval."""
+    found = []
+    for looks in ("polling", "event-driven"):
+        run = watched(gpus=4, looks=looks).run(10)
+        for family, arguments in FAULTS:
+            run.inject(family, **arguments)
+        run.run(150)
+        found.append(run)
+    told = [
+        [(one.incident.id.rpartition("/")[0], one.incident.cause) for one in run.opened()]
+        for run in found
+    ]
+    assert sorted(told[0]) == sorted(told[1])
+    times = [{one.incident.kind: one.at_s for one in run.opened()} for run in found]
+    assert times[0] == pytest.approx(times[1], abs=1.0)
+    assert found[1].watching.looked < found[0].watching.looked
+
+
+def test_a_quiet_node_is_hardly_ever_looked_at(watched):
+    """Nothing happens, so there is nothing to see: a month costs a few looks."""
+    run = watched(gpus=2).run(30 * 86_400)
+    assert run.watching.looked < 10
+    assert run.told == []
