@@ -26,7 +26,7 @@ from fakes.nvml.table import FUNCTIONS
 MakeRig = Callable[..., Any]
 UNINITIALIZED, INVALID, NOT_SUPPORTED, TOO_SMALL, MISMATCH = 1, 2, 3, 7, 25
 CANARY = 0xA5
-TAKE_ONLY_A_HANDLE = {"nvmlEventSetFree"}
+TAKE_ONLY_A_HANDLE = {"nvmlEventSetFree", "nvmlGpmSampleFree"}
 
 
 def guarded(size: int) -> Any:
