@@ -27,6 +27,8 @@ _SIZE = re.compile(_NUMBER + r" ?(B|KiB|MiB|GiB|TiB)")
 _MAX_COUNT = 100_000
 _MAX_DURATION_DAYS = 400
 _MAX_TIB = 1024
+_MAX_CELSIUS = 1000
+_MAX_MEGAWATTS = 1
 
 
 class BadValueError(ValueError):
@@ -156,6 +158,45 @@ class Count:
         return str(self.number)
 
 
+@dataclass(frozen=True, slots=True)
+class Celsius:
+    """A temperature, or what a sensor takes for one."""
+
+    degrees: float
+
+    @classmethod
+    def parse(cls, text: str) -> Celsius:
+        """Read ``45C``, ``255C``."""
+        match = re.fullmatch(_NUMBER + r" ?C", text)
+        if not match or float(match[1]) > _MAX_CELSIUS:
+            raise BadValueError(text)
+        return cls(float(match[1]))
+
+    def __str__(self) -> str:
+        return f"{self.degrees:g}C"
+
+
+@dataclass(frozen=True, slots=True)
+class Watts:
+    """Power."""
+
+    milliwatts: int
+
+    @classmethod
+    def parse(cls, text: str) -> Watts:
+        """Read ``300W``, ``4.5kW``."""
+        match = re.fullmatch(_NUMBER + r" ?(k?)W", text)
+        if not match:
+            raise BadValueError(text)
+        milliwatts = int(Decimal(match[1]) * (1_000_000 if match[2] else 1000))
+        if milliwatts > _MAX_MEGAWATTS * 1_000_000_000:
+            raise TooMuchError(f"more than {_MAX_MEGAWATTS}000kW, the most there is")
+        return cls(milliwatts)
+
+    def __str__(self) -> str:
+        return f"{self.milliwatts / 1000:g}W"
+
+
 def _whole(text: str) -> int:
     if not re.fullmatch(r"[0-9]{1,9}", text):
         raise BadValueError(text)
@@ -176,6 +217,8 @@ _READERS: dict[type, _Reader] = {
     Size: (Size.parse, "an amount of memory with its unit, such as 60GiB (B, KiB, MiB, GiB, TiB)"),
     Rate: (Rate.parse, "an amount of memory over time above zero, such as 500MiB/s (/s, /m, /h)"),
     Count: (Count.parse, "a whole number from 1 to 100000, such as 12"),
+    Celsius: (Celsius.parse, "a temperature of 0C to 1000C with its unit, such as 45C"),
+    Watts: (Watts.parse, "power with its unit, such as 300W or 4.5kW"),
     int: (_whole, "a whole number, such as 79"),
     bool: (_truth, "true or false"),
     str: (str, "a text"),

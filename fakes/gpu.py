@@ -91,7 +91,8 @@ class Gpu:
     itself (running full, switching itself off) must then be reckoned anew. ``capacity_bytes`` is
     the memory that processes can have: all but what the driver reserves. ``sensor_c`` is what its
     temperature sensor reads instead of the truth, where it lies; ``fan_share`` is the part of the
-    speed asked for at which its own fan turns.
+    speed asked for at which its own fan turns; ``recovery_action`` is what the driver asks for
+    (nvmlDeviceGpuRecoveryAction_t) short of ``reset_required``.
 
     Readings are what a campaign spends its time on: what they need is at hand.
     """
@@ -110,6 +111,7 @@ class Gpu:
         self.uses: dict[int, Use] = {}
         self.lost: Lost | None = None
         self.reset_required = False
+        self.recovery_action = 0
         self.memory_errors = MemoryErrors()
         self.remapped_rows = RemappedRows()
         self.retired_pages = RetiredPages()

@@ -77,11 +77,14 @@ def effects_of(code: int) -> Effects:
 
 def write_xid_line(node: Node, gpu: Gpu, code: int, at_us: int) -> None:
     """Print the line of an Xid into the kernel log, and nothing more."""
+    print_xid(node, gpu, code, kernel_text(code), at_us)
+
+
+def print_xid(node: Node, gpu: Gpu, code: int, text: str, at_us: int) -> None:
+    """Print the line of an Xid, with ``text`` after its code, into the kernel log."""
     owners = node.processes_on(gpu)
     blame = f"pid={owners[0].pid}, name={owners[0].name}, " if owners else ""
-    node.kernel_log.write(
-        at_us, f"NVRM: Xid (PCI:{gpu.bus_id}): {code}, {blame}{kernel_text(code)}"
-    )
+    node.kernel_log.write(at_us, f"NVRM: Xid (PCI:{gpu.bus_id}): {code}, {blame}{text}")
 
 
 def raise_xid(

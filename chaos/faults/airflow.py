@@ -29,10 +29,11 @@ class Airflow:
     def apply(self, world: World, undo: Undo) -> None:
         """Block the airway of each GPU."""
         for gpu in self.gpu.find(world):
-            _block(gpu, self.airflow.share, world, undo)
+            block(gpu, self.airflow.share, world, undo)
 
 
-def _block(gpu: Gpu, share: float, world: World, undo: Undo) -> None:
+def block(gpu: Gpu, share: float, world: World, undo: Undo) -> None:
+    """Let only a share of the designed air, or coolant, reach a GPU."""
     with undo.keeping(
         (gpu, "airflow"),
         lambda: gpu.conditions.airflow,

@@ -7,6 +7,7 @@ from functools import partial
 from typing import ClassVar
 
 from chaos.fault import fault
+from chaos.faults.uncorrectable import keep_memory
 from chaos.selection import Gpus
 from chaos.undo import Undo
 from chaos.values import Count, Duration
@@ -26,7 +27,8 @@ class Code:
     A burst is ``times`` Xids, one ``every`` so often, each late by up to ``jitter`` (from the run's
     seed). The code has its effect (``fakes/xid_effects.csv``: 79 loses the GPU), or only its line
     in the kernel log if ``log_only``.
-    Healing ends a burst and brings the GPU back; processes that ended stay ended.
+    Healing ends a burst, brings the GPU back and takes back what was counted; processes that ended
+    stay ended.
     """
 
     gpu: Gpus
@@ -50,6 +52,8 @@ class Code:
     def apply(self, world: World, undo: Undo) -> None:
         """Raise the first now (or after its jitter), and schedule the others."""
         for gpu in self.gpu.find(world):
+            if not self.log_only:
+                keep_memory(gpu, undo)
             actor = f"xid/{gpu.node}/{gpu.index}/{self.code}"
             seed = seed_of(world.seed, actor)
             for number in range(self.times.number):

@@ -11,7 +11,7 @@ from chaos import loader
 from chaos.fault import families
 from chaos.fleet import MAX_GPUS, MAX_NODES, Fleet, Job
 from chaos.selection import Gpus, Nodes
-from chaos.values import Duration, Percent, Rate, Size, convert
+from chaos.values import Celsius, Duration, Percent, Rate, Size, Watts, convert
 from chaos.yaml_tree import MAX_ITEMS
 
 ROOT = Path(__file__).parents[2]
@@ -30,11 +30,11 @@ def test_every_key_is_documented(keys):
 
 @pytest.mark.parametrize("family", [*families(), "heal"])
 def test_every_fault_has_a_row_with_its_arguments(family):
-    """The row of a fault names each of its arguments, and none that it has not."""
-    (row,) = re.findall(rf"^\| `{family}` \| (.*?) \|", TEXT, re.MULTILINE)
+    """The rows of a verb name each of its faults' arguments, and none that they have not."""
+    rows = re.findall(rf"^\| `{family}` \| (.*?) \|", TEXT, re.MULTILINE)
     kinds = families().get(family, ())
     wanted = {argument.name for kind in kinds for argument in kind.arguments} or {"id"}
-    assert set(re.findall(r"`(\w+)`", row)) == wanted
+    assert {name for row in rows for name in re.findall(r"`(\w+)(?:: \w+)?`", row)} == wanted
 
 
 def test_the_scenarios_in_it_are_good(tmp_path):
@@ -55,6 +55,8 @@ def test_the_scenarios_in_it_are_good(tmp_path):
         ("a share", Percent),
         ("memory", Size),
         ("memory over time", Rate),
+        ("a temperature", Celsius),
+        ("power", Watts),
         ("a selection of GPUs", Gpus),
         ("a selection of nodes", Nodes),
         ("truth", bool),

@@ -31,7 +31,7 @@ Reading = Callable[[Gpu, int, int], float]
 """A field's value, from the GPU, the moment and the scope."""
 
 _RECOVERY_ACTION = 230
-_NO_ACTION, _GPU_RESET = 0, 1
+_GPU_RESET = 1
 _SCOPE_GPU = 0
 
 
@@ -156,7 +156,7 @@ _LINKS: dict[int, tuple[_Type, Reading]] = {
     **dict.fromkeys(range(173, 184), (_UNSIGNED, _fixed(0))),
     _RECOVERY_ACTION: (
         _UNSIGNED,
-        lambda gpu, at_us, _: _GPU_RESET if gpu.reset_required else _NO_ACTION,
+        lambda gpu, at_us, _: _GPU_RESET if gpu.reset_required else gpu.recovery_action,
     ),
 }
 
