@@ -26,7 +26,8 @@ def bundled(tmp_path_factory):
     folder = tmp_path_factory.mktemp("bundle")
     path = folder / "evidence.tar.gz"
     done = run(
-        *GPUCHAOS, "node", "h100-sxm", "--name", f"bundle-{os.getpid()}", "--writable", folder, "--",
+        *GPUCHAOS, "node", "h100-sxm", "--name", f"bundle-{os.getpid()}",
+        "--writable", folder, "--",
         *GPUTUI, "bundle", "--gpu", "3", "-o", path,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
