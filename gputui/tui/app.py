@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import signal
+import contextlib
+from collections.abc import Callable
 from time import monotonic
 from typing import ClassVar
 
@@ -67,16 +68,15 @@ class MonitorApp(App[None]):
 
     def on_mount(self) -> None:
         """Begin to listen, to the monitor and to those who ask the program to end."""
-        if not self.is_headless:
-            loop = asyncio.get_running_loop()
-            for ending in (signal.SIGTERM, signal.SIGHUP):
-                loop.add_signal_handler(ending, self.exit)
         self.app_resume_signal.subscribe(self, lambda _: self.screen.refresh())
         self._pulse = Pulse(self._show)
         if self._opening is None:
             self._source.start(self._pulse.offer)
             return
-        if self._opening.told_to_end:
+        loop = asyncio.get_running_loop()
+        departure = self._opening.departure
+        departure.obey = lambda: _soon(loop, self.exit)
+        if departure.told:
             self.exit()
         known = self._opening.snapshot
         if known is not None:
@@ -124,3 +124,9 @@ class MonitorApp(App[None]):
     def _fatal_error(self) -> None:
         """End on our own fault; :mod:`gputui.tui.run` says what happened, in one sentence."""
         self._close_messages_no_wait()
+
+
+def _soon(loop: asyncio.AbstractEventLoop, act: Callable[[], None]) -> None:
+    """Have the loop do something; nothing if it is closed already."""
+    with contextlib.suppress(RuntimeError):
+        loop.call_soon_threadsafe(act)

@@ -12,7 +12,7 @@ import select
 import sys
 import time
 from codecs import getincrementaldecoder
-from typing import Any
+from typing import Any, TextIO
 
 from textual._xterm_parser import XTermParser
 from textual.drivers.linux_driver import LinuxDriver
@@ -22,12 +22,37 @@ from gputui.tui.opening import ALTERNATE_SCREEN
 _READ_BYTES = 4096
 
 
+class _Terminal:
+    """Standard output to whoever writes to it; what cannot be written any more is lost.
+
+    Textual's writer would end on an error, and its queue, which nobody empties then, would keep the
+    program from ending.
+    """
+
+    def __init__(self, out: TextIO) -> None:
+        self._out = out
+
+    def write(self, text: str) -> None:
+        """Write some text."""
+        with contextlib.suppress(OSError):
+            self._out.write(text)
+
+    def flush(self) -> None:
+        """Send it off."""
+        with contextlib.suppress(OSError):
+            self._out.flush()
+
+    def fileno(self) -> int:
+        """Its descriptor."""
+        return self._out.fileno()
+
+
 class TerminalDriver(LinuxDriver):
     """Reads standard input and draws on standard output, so that ``gputui 2>log`` works."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._file = sys.__stdout__
+        self._file = _Terminal(sys.__stdout__ or sys.stdout)  # type: ignore[assignment]
         self._wake_read, self._wake_write = os.pipe()
         os.set_blocking(self._wake_read, False)
         self._has_picture = False

@@ -19,6 +19,7 @@ from types import FrameType, TracebackType
 from typing import Any
 
 from gputui.model import Snapshot
+from gputui.tui.departure import Departure
 from gputui.tui.escapes import drawn
 from gputui.tui.frame import draw
 from gputui.tui.glyphs import Glyphs
@@ -32,7 +33,6 @@ ALTERNATE_SCREEN = "\x1b[?1049h"
 
 _HIDE_CURSOR = "\x1b[?25l"
 _LEAVE = "\x1b[?25h\x1b[?1049l"
-_ENDINGS = (signal.SIGTERM, signal.SIGHUP)
 _LOCAL_MODES = 3
 """Where the local modes stand in what ``tcgetattr`` returns."""
 
@@ -40,17 +40,22 @@ _LOCAL_MODES = 3
 class Opening:
     """Draws snapshots until somebody else does. To be used in a ``with``, on the main thread.
 
-    A signal to end is obeyed by :class:`SystemExit`, so that the terminal is left as it was; one
-    that comes after the hand-over, before the successor takes such signals, is noted in
-    ``told_to_end``. ``may_draw`` says of a snapshot whether it is to be on the screen at all.
+    Told to end, it does so by :class:`SystemExit`, so that the terminal is left as it was; after
+    the hand-over that is for the successor. ``may_draw`` says of a snapshot whether it is to be on
+    the screen at all.
     """
 
     def __init__(
-        self, theme: Theme, glyphs: Glyphs, may_draw: Callable[[Snapshot], bool] = lambda _: True
+        self,
+        theme: Theme,
+        glyphs: Glyphs,
+        departure: Departure,
+        may_draw: Callable[[Snapshot], bool] = lambda _: True,
     ) -> None:
         self.heard = threading.Event()
         """Set when there is a snapshot."""
         self.snapshot: Snapshot | None = None
+        self.departure = departure
         self._theme = theme
         self._glyphs = glyphs
         self._may_draw = may_draw
@@ -58,13 +63,13 @@ class Opening:
         self._offer: Callable[[Snapshot], None] | None = None
         self._is_over = False
         self._drew = False
-        self.told_to_end = False
         self._modes: list[Any] = []
 
     def __enter__(self) -> Opening:
         """Take the terminal. Ctrl-C interrupts, Ctrl-Z stops, other keys wait."""
-        for number in _ENDINGS:
-            signal.signal(number, self._end)
+        self.departure.obey = self._end
+        if self.departure.told:
+            self._end()
         signal.signal(signal.SIGTSTP, self._pause)
         self._silence_keys()
         return self
@@ -80,8 +85,7 @@ class Opening:
             self.hand_over()
             self._leave_screen()
 
-    def _end(self, number: int, frame: FrameType | None) -> None:
-        self.told_to_end = True
+    def _end(self) -> None:
         if not self._is_over:
             raise SystemExit(0)
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from gputui.exit_codes import BAD_USAGE, UNREADABLE
 from gputui.model import Snapshot
 from gputui.tui.acting import Acting
+from gputui.tui.departure import Departure
 from gputui.tui.glyphs import ASCII, UNICODE
 from gputui.tui.opening import Opening
 from gputui.tui.source import SnapshotSource
@@ -67,7 +68,12 @@ def run(
     glyphs = ASCII if plain else UNICODE
     status = 0
     try:
-        with Opening(look, glyphs, lambda one: not (needs_reading and _is_without(one))) as opening:
+        with (
+            Departure(source.stop) as departure,
+            Opening(
+                look, glyphs, departure, lambda one: not (needs_reading and _is_without(one))
+            ) as opening,
+        ):
             source.start(opening.hear)
             from gputui.tui.app import MonitorApp
 

@@ -102,6 +102,19 @@ def test_a_stuck_monitor_cannot_hold_the_screen(
     assert_terminal_is_restored(opened)
 
 
+@pytest.mark.parametrize("after_s", [0.0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4])
+def test_ctrl_c_is_heard_at_every_moment(
+    make: Any, terminal: Any, screen_program: Any, after_s: float
+) -> None:
+    """From the first picture on, also between the signal that it is then and the key it becomes."""
+    opened = terminal(screen_program(make.trouble()))
+    opened.wait_for("GpuLost")
+    opened.read(after_s)
+    opened.send("\x03")
+    assert opened.wait() == 0
+    assert_terminal_is_restored(opened)
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_being_told_to_end_restores_the_terminal(
     make: Any, terminal: Any, screen_program: Any, number: signal.Signals
@@ -129,17 +142,52 @@ def test_it_can_be_suspended_and_resumed(make: Any, terminal: Any, screen_progra
     assert_terminal_is_restored(opened)
 
 
-def test_a_vanished_terminal_ends_it(make: Any, terminal: Any, screen_program: Any) -> None:
-    """When the connection is cut the program ends; it does not spin on what is gone."""
-    opened = terminal(screen_program(make.trouble()))
-    opened.wait_for("GpuLost")
-    opened.hang_up()
+def wait_unheard(opened: Any) -> None:
+    """Wait for the end of a program of whose terminal nobody reads: 2 s, on an idle machine."""
     for _ in range(200):
         opened._reap(os.WNOHANG)
         if opened.status is not None:
             break
         time.sleep(0.05)
     assert opened.status is not None
+
+
+def test_a_vanished_terminal_ends_it(make: Any, terminal: Any, screen_program: Any) -> None:
+    """When the connection is cut the program ends; it does not spin on what is gone."""
+    opened = terminal(screen_program(make.trouble()))
+    opened.wait_for("GpuLost")
+    opened.hang_up()
+    wait_unheard(opened)
+
+
+@pytest.mark.parametrize("after_s", [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0])
+@pytest.mark.parametrize("leader", [[], ["setsid", "--wait"]])
+def test_a_terminal_that_vanishes_while_it_starts_ends_it(
+    make: Any, terminal: Any, screen_program: Any, after_s: float, leader: list[str]
+) -> None:
+    """In whichever phase of its start, and whether or not a signal tells that it is gone."""
+    opened = terminal([*leader, *screen_program(*[make.trouble()] * 100)])
+    opened.discard(after_s)
+    opened.hang_up()
+    wait_unheard(opened)
+
+
+def test_a_terminal_that_takes_nothing_any_more_does_not_hold_it(
+    make: Any, terminal: Any, screen_program: Any
+) -> None:
+    """It can be ended while its output is stuck: a connection that stalls, a multiplexer that is
+    stopped.
+    """
+    names = [chr(0x21 + step % 90) * 200 for step in range(400)]
+    snapshots = [
+        make.trouble(processes=[make.process(4001 + i, 0, command=name) for i in range(40)])
+        for name in names
+    ]
+    opened = terminal(screen_program(*snapshots), columns=300, rows=60)
+    opened.wait_for("GpuLost")
+    time.sleep(3)  # nobody reads
+    os.kill(opened.pid, signal.SIGTERM)
+    wait_unheard(opened)
 
 
 def test_it_follows_the_terminal_s_size(make: Any, terminal: Any, screen_program: Any) -> None:
@@ -267,6 +315,17 @@ def slow_textual(tmp_path: Path) -> Callable[[float], dict[str, str]]:
         return {"PYTHONPATH": f"{folder}{os.pathsep}{ROOT}"}
 
     return prepare
+
+
+def test_a_terminal_that_vanishes_before_textual_is_there_ends_it(
+    make: Any, terminal: Any, screen_program: Any, slow_textual: Any
+) -> None:
+    """Nobody reads the terminal yet, and as another's session no signal tells that it is gone."""
+    command = ["setsid", "--wait", *screen_program(make.trouble())]
+    opened = terminal(command, env=slow_textual(60))
+    opened.wait_for("GpuLost")
+    opened.hang_up()
+    wait_unheard(opened)
 
 
 @pytest.mark.parametrize("how", ["ctrl-c", "sigterm", "sighup"])
