@@ -14,8 +14,11 @@ from enum import Enum
 from typing import NamedTuple
 
 from fakes.ecc import MemoryErrors, RemappedRows, RetiredPages
+from fakes.fabric import Membership
+from fakes.links import Nvlink
 from fakes.memory import Allocation
 from fakes.noise import noise, seed_of
+from fakes.pcie import PcieLink
 from fakes.profile import MIB, Profile
 from fakes.thermal import Conditions, Limit, Plan, Regime, plan, wanted_mw
 
@@ -117,6 +120,9 @@ class Gpu:
         self.retired_pages = RetiredPages()
         self.sensor_c: int | None = None
         self.fan_share = 1.0
+        self.pcie = PcieLink()
+        self.nvlinks = tuple(Nvlink() for _ in range(profile.nvlink.links))
+        self.fabric = Membership()
         self.on_change: Callable[[Gpu, int], None] | None = None
         self._seed = seed_of(seed, node, index)
         self._conditions = Conditions(
@@ -210,6 +216,11 @@ class Gpu:
         if self.uses.pop(pid, None):
             self._reload(at_us)
 
+    def set_pcie(self, width: int | None, generation: int | None, at_us: int) -> None:
+        """Let the PCIe link run at so many lanes, and at that generation, from ``at_us`` on."""
+        self.pcie.width, self.pcie.generation = width, generation
+        self._change(self._conditions, at_us)
+
     def settle(self, at_us: int) -> None:
         """Be as warm as the present conditions make it in the end, as if they had long held."""
         self._account(at_us)
@@ -278,8 +289,12 @@ class Gpu:
     @property
     def pcie_generation(self) -> int:
         """The generation at which its link runs."""
-        pcie = self.profile.pcie
-        return pcie.idle_generation if self.is_idle else pcie.generation
+        return self.pcie.generation_of(self.profile.pcie, idle=self.is_idle)
+
+    @property
+    def pcie_width(self) -> int:
+        """The lanes that its link uses."""
+        return self.pcie.width_of(self.profile.pcie)
 
     def video_clock_mhz(self, at_us: int) -> int:
         """Video clock."""
@@ -390,7 +405,9 @@ class Gpu:
 
     def _traffic(self) -> tuple[_Traffic, _Traffic]:
         """Over the PCIe link, received and sent."""
-        load, busy = self._conditions.load, self.profile.pcie.busy_kib_per_s
+        load = self._conditions.load
+        can_carry = self.pcie.capacity_kib_per_s(self.profile.pcie)
+        busy = min(self.profile.pcie.busy_kib_per_s, can_carry * 7 // 8)
         if load <= 0:
             return _Traffic(340, 30, self._seed ^ 4), _Traffic(340, 30, self._seed ^ 8)
         return (

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from fakes.clock import Epoch
 from fakes.cooling import NOMINAL_INLET_C
+from fakes.disturbance import Disturbance
 from fakes.driver_events import DriverEvents
 from fakes.gpm import Samples
 from fakes.gpu import Gpu
@@ -29,7 +30,8 @@ class Driver:
 class Node:
     """One server of a fleet. ``host`` starts and ends the processes that stand for its jobs.
 
-    ``epoch`` says where the run's time lies on the calendar. ``inlet_c`` is the air that comes in.
+    ``epoch`` says where the run's time lies on the calendar. ``inlet_c`` is the air that comes in;
+    ``disturbances`` are what is wrong with its NVML.
     """
 
     def __init__(
@@ -52,6 +54,7 @@ class Node:
         self.gpus = tuple(Gpu(profile, name, index, seed) for index in range(gpus))
         self.supply = PowerSupply(self.gpus)
         self.inlet_c = NOMINAL_INLET_C
+        self.disturbances: tuple[Disturbance, ...] = ()
         self.processes: dict[int, Process] = {}
         self.jobs: dict[str, JobSpec] = {}
         self._host: ProcessHost = host or ProcessTable()

@@ -28,9 +28,12 @@ from functools import cache
 from importlib import import_module
 from typing import NamedTuple, TypeVar
 
+from fakes.disturbance import INIT, Disturbed
 from fakes.gpu import Gpu, Identity
 from fakes.node import Node
 from fakes.nvml.codes import Code, NvmlError
+from fakes.nvml.function import Kind
+from fakes.nvml.table import BY_NAME
 
 Input = int | bytes | tuple[int, ...]
 
@@ -139,6 +142,24 @@ def entries() -> Mapping[str, Entry]:
 
 def answer(node: Node, call: Call, at_us: int) -> Answer:
     """What NVML on ``node`` answers to ``call`` at ``at_us``."""
+    return _disturbed(node, call, at_us) if node.disturbances else _plain(node, call, at_us)
+
+
+INIT_CALL = Call(INIT)
+"""Beginning to use NVML, in whatever form: carriers ask for it before they let anybody in.
+
+Whoever answers calls need not know of it: NOT_SUPPORTED lets everybody in.
+"""
+
+
+@answers(INIT)
+def _init(node: Node, at_us: int) -> Value:
+    """Nothing is in the way."""
+    return ()
+
+
+def _plain(node: Node, call: Call, at_us: int) -> Answer:
+    """The answer of an NVML that works."""
     try:
         value = (call.bound or _bind(call))(node, at_us)
     except NvmlError as error:
@@ -146,6 +167,35 @@ def answer(node: Node, call: Call, at_us: int) -> Answer:
     if isinstance(value, bytes):
         return _good[value]
     return value if isinstance(value, Answer) else Answer(_SUCCESS, value)
+
+
+def _disturbed(node: Node, call: Call, at_us: int) -> Answer:
+    """The answer of an NVML that may hang, be slow, refuse, or answer rubbish."""
+    entry = entries().get(call.function)
+    remembered = entry is not None and entry.reach is Reach.IDENTITY
+    changes: list[Disturbed] = []
+    for each in node.disturbances:
+        change = each.on(call.function, call.device, remembered=remembered)
+        if change is not None:
+            changes.append(change)
+    if any(change.hangs for change in changes):
+        return _HANGS
+    failed = next((change.code for change in changes if change.code), None)
+    found = Answer(failed) if failed else _plain(node, call, at_us)
+    if any(change.garbage for change in changes):
+        found = found._replace(outputs=_garbled(call.function, found.outputs))
+    return found._replace(delay_us=found.delay_us + sum(change.delay_us for change in changes))
+
+
+_HANGS = Answer(int(Code.TIMEOUT), (), FOREVER_US)
+"""Nobody is given the code, but where nobody waits for anything (virtual time)."""
+
+
+def _garbled(function: str, outputs: tuple[bytes, ...]) -> tuple[bytes, ...]:
+    """All bits set, which is what a device that is not there reads as; versions stay."""
+    kinds = {param.kind for param in BY_NAME[function].params}
+    kept = 4 if kinds & {Kind.VERSIONED, Kind.VERSIONED_LIST, Kind.VERSIONED_EACH} else 0
+    return tuple(output[:kept] + b"\xff" * len(output[kept:]) for output in outputs)
 
 
 def _bind(call: Call) -> Bound:

@@ -36,10 +36,10 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from fakes.nvml.answer import FOREVER_US, Answer, Call
+from fakes.nvml.answer import FOREVER_US, INIT_CALL, Answer, Call
 from fakes.nvml.codes import Code
 from fakes.nvml.holdings import Holdings
-from fakes.nvml.page import Page
+from fakes.nvml.page import INIT_BLOCKS, Page
 from fakes.nvml.pending import Pending
 from fakes.nvml.shim.build import require
 from fakes.nvml.slots import Slots
@@ -95,6 +95,7 @@ class Endpoint:
         self._slots = Slots(self._ask)
         self._published_us = now_us()
         self._last_full = 0.0
+        self._init_code = Code.SUCCESS
         _copy_library(library or require(), directory)
         self._listener = _listen(directory)
         self._page = Page(directory)
@@ -108,8 +109,12 @@ class Endpoint:
         return self._page.generation
 
     def set_init_code(self, code: Code) -> None:
-        """What nvmlInit returns from now on to programs that have not called it yet."""
-        self._page.set_init_code(code)
+        """What nvmlInit returns from now on to programs that have not called it yet.
+
+        That is where nothing is wrong with the node's NVML: what is wrong says more.
+        """
+        self._init_code = code
+        self._publish_init()
 
     def publish(self, at_us: int, *, happened: bool = True) -> None:
         """Show the node as it is at ``at_us``.
@@ -124,6 +129,8 @@ class Endpoint:
             self._slots.retire(self._page.touched)
         self._published_us = at_us
         self._slots.refresh(at_us, steady=happened or full)
+        if happened or full:
+            self._publish_init()
         self._page.publish(self._slots.bank)
         if self._deferred:
             self._settle(at_us)
@@ -216,6 +223,15 @@ class Endpoint:
                 self._deferred.append(each)
             else:
                 self._send(each.connection, answer)
+
+    def _publish_init(self) -> None:
+        """Tell those who come whether, and how, they get in."""
+        answer = self._ask(INIT_CALL, self._published_us)
+        if answer.delay_us >= FOREVER_US:
+            self._page.set_init_code(INIT_BLOCKS)
+        else:
+            fails = answer.code not in (Code.SUCCESS, Code.NOT_SUPPORTED)
+            self._page.set_init_code(answer.code if fails else self._init_code)
 
     def _ask(self, call: Call, at_us: int) -> Answer:
         """The answer; a mistake in an answer function must not end the node."""

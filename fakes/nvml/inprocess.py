@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from functools import lru_cache, partial
 from typing import Any
 
-from fakes.nvml.answer import Answer, Call, Input
+from fakes.nvml.answer import INIT_CALL, Answer, Call, Input
 from fakes.nvml.arguments import (
     Argument,
     DeviceOut,
@@ -47,6 +47,7 @@ is returned at once, unless whoever responds waits for it: ``in_its_time`` of pe
 _SUCCESS = int(Code.SUCCESS)
 _UNINITIALIZED = int(Code.UNINITIALIZED)
 _INVALID_ARGUMENT = int(Code.INVALID_ARGUMENT)
+_NOT_SUPPORTED = int(Code.NOT_SUPPORTED)
 
 _CLASSES: dict[Kind, Callable[[int, tuple[Param, ...]], Argument]] = {
     Kind.DEVICE: partial(Scalar, convert=device_of),
@@ -104,6 +105,9 @@ class InProcess:
     def nvmlInitWithFlags(self, flags: Any = 0) -> int:  # noqa: N802
         """Begin to use NVML. Each beginning wants its end; flags say how to attach GPUs."""
         del flags
+        code = self.respond(INIT_CALL).code
+        if code not in (_SUCCESS, _NOT_SUPPORTED):
+            return code
         self.users += 1
         return _SUCCESS
 
@@ -126,7 +130,7 @@ class InProcess:
         del which
         if (door := target(table)) is not None:
             write([(door, 0, bytes(8))])
-        return int(Code.NOT_SUPPORTED)
+        return _NOT_SUPPORTED
 
 
 def _function(library: InProcess, name: str, params: tuple[Param, ...]) -> Callable[..., int]:

@@ -32,6 +32,9 @@ BANK_BYTES = 4 << 20
 TOUCHED_BYTES = 16384
 """How many slots the page may have."""
 
+INIT_BLOCKS = 0xFFFFFFFF
+"""In place of what nvmlInit returns: it does not return, until something else stands there."""
+
 _MAGIC = b"gtunvml1"
 _HEADER_BYTES = 4096
 _GENERATION_AT, _INIT_CODE_AT, _OWNER_AT = 16, 24, 28

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable
 
 from fakes.clock import ScaledClock
+from fakes.disturbance import INIT
 from fakes.nvml.answer import FOREVER_US, Answer, Call
 from fakes.nvml.table import BY_NAME
 
@@ -53,7 +54,12 @@ class Pending:
     def _is_repeatable(self) -> bool:
         """Whether asking again is harmless: it reads, it waits, or it has not happened yet."""
         name = self.call.function
-        return BY_NAME[name].paged or "Wait" in name or self._answer.delay_us >= FOREVER_US
+        return (
+            name == INIT
+            or BY_NAME[name].paged
+            or "Wait" in name
+            or self._answer.delay_us >= FOREVER_US
+        )
 
 
 def in_its_time(ask: Ask, now_us: Callable[[], int], park: Park) -> Callable[[Call], Answer]:

@@ -11,11 +11,13 @@ from struct import Struct
 
 from fakes.ecc import RemappedRows, RetiredPages
 from fakes.gpu import Gpu
+from fakes.links import Nvlink
 from fakes.node import Node
 from fakes.nvml.answer import Reach, Value, answers
 from fakes.nvml.answers.ecc import remaps_rows
 from fakes.nvml.codes import Code, NvmlError
 from fakes.nvml.values import require
+from fakes.pcie import AerError
 from fakes.thermal import Limit
 
 _RECORD = Struct("<IIqqII8s")
@@ -138,22 +140,48 @@ _CLOCKS_KEPT_DOWN: dict[int, tuple[_Type, Reading]] = {
     271: (_UNSIGNED_LONG_LONG, lambda gpu, at_us, _: 1000 * gpu.braked_us(at_us)),
 }
 
+
+def _total(read: Callable[[Nvlink], int]) -> Reading:
+    """A count over all links."""
+    return lambda gpu, at_us, scope: sum(read(link) for link in gpu.nvlinks)
+
+
+def _of_end(read: Callable[[Nvlink], int]) -> Reading:
+    """A reading of the GPU's end of the link that the scope names."""
+
+    def of_one(gpu: Gpu, at_us: int, scope: int) -> int:
+        require(gpu.profile.nvlink.links)
+        if scope >= len(gpu.nvlinks):
+            raise NvmlError(Code.INVALID_ARGUMENT)
+        return read(gpu.nvlinks[scope])
+
+    return of_one
+
+
 _LINKS: dict[int, tuple[_Type, Reading]] = {
-    **dict.fromkeys((38, 45, 52, 59, 160), (_UNSIGNED_LONG_LONG, _fixed(0))),
+    **dict.fromkeys((38, 160), (_UNSIGNED_LONG_LONG, _fixed(0))),
+    45: (_UNSIGNED_LONG_LONG, _total(lambda link: link.crc)),
+    52: (_UNSIGNED_LONG_LONG, _total(lambda link: link.replays)),
+    59: (_UNSIGNED_LONG_LONG, _total(lambda link: link.recoveries)),
     90: (_UNSIGNED, lambda gpu, at_us, _: gpu.profile.nvlink.mb_per_s),
     91: (_UNSIGNED, lambda gpu, at_us, _: gpu.profile.nvlink.links),
-    94: (_UNSIGNED, _fixed(0)),
+    94: (_UNSIGNED, lambda gpu, at_us, _: gpu.pcie.replays),
     95: (_UNSIGNED, _fixed(0)),
     138: (_UNSIGNED_LONG_LONG, _of_links(lambda gpu, at_us: gpu.nvlink_kib(at_us, received=False))),
     139: (_UNSIGNED_LONG_LONG, _of_links(lambda gpu, at_us: gpu.nvlink_kib(at_us, received=True))),
     140: (_UNSIGNED_LONG_LONG, _of_links(lambda gpu, at_us: _raw(gpu, at_us, received=False))),
     141: (_UNSIGNED_LONG_LONG, _of_links(lambda gpu, at_us: _raw(gpu, at_us, received=True))),
-    **dict.fromkeys((161, 162, 163), (_UNSIGNED_LONG_LONG, _of_link(lambda gpu, at_us: 0))),
+    161: (_UNSIGNED_LONG_LONG, _of_end(lambda link: link.replays)),
+    162: (_UNSIGNED_LONG_LONG, _of_end(lambda link: link.recoveries)),
+    163: (_UNSIGNED_LONG_LONG, _of_end(lambda link: link.crc)),
     164: (_UNSIGNED, _of_link(lambda gpu, at_us: gpu.profile.nvlink.mb_per_s)),
-    165: (_UNSIGNED, _of_link(lambda gpu, at_us: 1)),
+    165: (_UNSIGNED, _of_end(lambda link: link.up)),
     166: (_UNSIGNED, _of_link(lambda gpu, at_us: gpu.profile.nvlink.version)),
     170: (_UNSIGNED, _fixed(0)),
-    **dict.fromkeys(range(173, 184), (_UNSIGNED, _fixed(0))),
+    **dict.fromkeys(range(174, 184), (_UNSIGNED, _fixed(0))),
+    173: (_UNSIGNED, lambda gpu, at_us, _: gpu.pcie.errors[AerError.CORRECTED]),
+    179: (_UNSIGNED, lambda gpu, at_us, _: gpu.pcie.errors[AerError.NONFATAL]),
+    180: (_UNSIGNED, lambda gpu, at_us, _: gpu.pcie.errors[AerError.FATAL]),
     _RECOVERY_ACTION: (
         _UNSIGNED,
         lambda gpu, at_us, _: _GPU_RESET if gpu.reset_required else gpu.recovery_action,

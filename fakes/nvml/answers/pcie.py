@@ -58,7 +58,7 @@ def max_generation(gpu: Gpu, at_us: int) -> Value:
 @answers("nvmlDeviceGetCurrPcieLinkWidth")
 def current_width(gpu: Gpu, at_us: int) -> Value:
     """The lanes in use."""
-    return uint32(gpu.profile.pcie.width)
+    return uint32(gpu.pcie_width)
 
 
 @answers("nvmlDeviceGetMaxPcieLinkWidth")
@@ -89,8 +89,8 @@ def throughput(gpu: Gpu, at_us: int, counter: int) -> Value:
 
 @answers("nvmlDeviceGetPcieReplayCounter")
 def replay_counter(gpu: Gpu, at_us: int) -> Value:
-    """Packets that had to be sent again: a healthy link's, none."""
-    return uint32(0)
+    """Packets that had to be sent again."""
+    return uint32(gpu.pcie.replays)
 
 
 def pci_address(domain: int, bus: int, device_id: int, subsystem_id: int) -> bytes:

@@ -8,6 +8,7 @@
 #include "page.h"
 
 #include <stdlib.h>
+#include <time.h>
 
 static int answer(unsigned id, const uint64_t *arguments);
 
@@ -205,8 +206,12 @@ EXPORT int nvmlInitWithFlags(uint32_t flags)
     pthread_once(&once, watch_forks);
     pthread_mutex_lock(&library_lock);
     int code = SUCCESS;
-    if (users == 0)
-        code = page_attach(TABLE_FINGERPRINT);
+    while (users == 0 && (code = page_attach(TABLE_FINGERPRINT)) == INIT_BLOCKS) {
+        static const struct timespec a_moment = {0, 20000000};
+        pthread_mutex_unlock(&library_lock);
+        nanosleep(&a_moment, 0);
+        pthread_mutex_lock(&library_lock);
+    }
     if (code == SUCCESS)
         __atomic_store_n(&users, users + 1, __ATOMIC_RELEASE);
     pthread_mutex_unlock(&library_lock);

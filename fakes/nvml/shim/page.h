@@ -18,6 +18,7 @@
 #define TOUCHED_BYTES 16384u
 #define ATTEMPTS 1000
 #define ASK (-1) /* instead of a code: this question goes over the socket */
+#define INIT_BLOCKS (-1) /* in place of what nvmlInit returns: it does not return */
 #define OWNER_MASK 0x3fffffffu /* FUTEX_TID_MASK */
 
 struct header {
