@@ -152,12 +152,6 @@ Whoever answers calls need not know of it: NOT_SUPPORTED lets everybody in.
 """
 
 
-@answers(INIT)
-def _init(node: Node, at_us: int) -> Value:
-    """Nothing is in the way."""
-    return ()
-
-
 def _plain(node: Node, call: Call, at_us: int) -> Answer:
     """The answer of an NVML that works."""
     try:
