@@ -50,6 +50,5 @@ class Notebook:
         since_s = monotonic_s - self._written_s
         due = since_s >= (_LEAST_S if self._changed else _MOST_S)
         if due or at_end:
-            self._changed = False
             self._written_s = monotonic_s
-            self._file.save(state())
+            self._changed = not self._file.save(state(), at_end=at_end)

@@ -1,16 +1,24 @@
 """What is remembered between two runs, and what becomes of a file that is damaged."""
 
+import fcntl
 import json
+import os
+import subprocess
+import sys
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+import gputui
 from gputui.assess import Assessor
+from gputui.incidents.case import SavedIncident
 from gputui.incidents.inventory import SeenGpu
 from gputui.model import Action, HostSample, Incident, Severity
 from gputui.notebook import Notebook
 from gputui.state import MOST_BYTES, MOST_CLEARED, NodeState, StateFile
 
+ROOT = Path(gputui.__file__).parents[1]
 HOT = {"clock_reasons": 0x40}
 
 
@@ -247,3 +255,118 @@ def test_without_a_folder_nothing_is_read_or_written(tmp_path):
     assert notebook.open("n0") == NodeState()
     notebook.changed()
     notebook.write(lambda: pytest.fail("written"), 1e6, at_end=True)
+
+
+# --- several monitors of one node -----------------------------------------------------------------
+
+
+def saved(number, *, last_s, kind="GpuXid", acknowledged=False):
+    """An incident on GPU-1 that is open."""
+    one = replace(incident(number), kind=kind, cleared_s=None, acknowledged=acknowledged)
+    return SavedIncident(one, key="31", last_s=last_s)
+
+
+NOTHING = NodeState()
+
+
+def both(tmp_path, before=NOTHING):
+    """Two monitors that have read the same file."""
+    StateFile(tmp_path, "n0").save(before)
+    one, other = StateFile(tmp_path, "n0"), StateFile(tmp_path, "n0")
+    assert one.load() == other.load() == before
+    return one, other
+
+
+def remembered(tmp_path):
+    return StateFile(tmp_path, "n0").load()
+
+
+def test_what_two_monitors_have_seen_is_remembered(tmp_path):
+    """GPUs, open incidents and those that are over: whoever writes last takes nothing away."""
+    one, other = both(tmp_path)
+    gpus = (SeenGpu("GPU-1", 0, "0000:01:00", seen_s=1.0), SeenGpu("GPU-2", 1, seen_s=2.0))
+    one.save(NodeState(gpus=gpus[:1], open=(saved(1, last_s=5.0),), cleared=(incident(3),)))
+    lost = saved(2, last_s=6.0, kind="GpuLost")
+    other.save(NodeState(gpus=gpus[1:], open=(lost,), cleared=(incident(4, "y"),)))
+    state = remembered(tmp_path)
+    assert set(state.gpus) == set(gpus)
+    assert {one.incident.kind for one in state.open} == {"GpuXid", "GpuLost"}
+    assert [one.opened_s for one in state.cleared] == [3.0, 4.0]
+
+
+def test_what_both_noticed_is_one_incident(tmp_path):
+    """With the earlier start; and acknowledged, if it is so for one of them."""
+    one, other = both(tmp_path)
+    one.save(NodeState(open=(saved(1, last_s=5.0, acknowledged=True),)))
+    other.save(NodeState(open=(saved(2, last_s=6.0),)))
+    (found,) = remembered(tmp_path).open
+    assert found.last_s == 6.0
+    assert (found.incident.opened_s, found.incident.acknowledged) == (1.0, True)
+
+
+def test_what_one_of_them_ended_is_over(tmp_path):
+    """The other, which has not noticed it since, does not bring it back."""
+    before = NodeState(open=(saved(1, last_s=5.0),), gpus=(SeenGpu("GPU-1", 0, seen_s=1.0),))
+    one, other = both(tmp_path, before)
+    one.save(NodeState(cleared=(incident(1),)))
+    assert remembered(tmp_path).gpus == ()
+    assert remembered(tmp_path).open == ()
+    one, other = both(tmp_path, before)
+    one.save(before)
+    other.save(NodeState(cleared=(replace(incident(1), cleared_s=7.0),)))
+    state = remembered(tmp_path)
+    assert (state.open, len(state.cleared)) == ((), 1)
+    one.save(before)
+    assert remembered(tmp_path).open == ()
+
+
+def test_of_two_gpus_at_one_address_the_later_one_is_remembered(tmp_path):
+    """The other was taken out, whoever has seen it."""
+    one, other = both(tmp_path)
+    one.save(NodeState(gpus=(SeenGpu("GPU-new", 0, "0000:01:00", seen_s=9.0),)))
+    other.save(NodeState(gpus=(SeenGpu("GPU-old", 0, "0000:01:00", seen_s=3.0),)))
+    assert [gpu.uuid for gpu in remembered(tmp_path).gpus] == ["GPU-new"]
+
+
+def test_a_lock_that_somebody_keeps_is_not_waited_for(tmp_path):
+    """Another time will do, and at the end what is to be remembered is written all the same."""
+    file, _ = both(tmp_path)
+    held = os.open(tmp_path, os.O_RDONLY)
+    fcntl.flock(held, fcntl.LOCK_EX)
+    assert not file.save(NodeState(heard_s=4.0))
+    assert remembered(tmp_path).heard_s == 0.0
+    file.save(NodeState(heard_s=4.0), at_end=True)
+    os.close(held)
+    assert remembered(tmp_path).heard_s == 4.0
+
+
+def test_many_monitors_at_once_lose_nothing(tmp_path):
+    """Eight processes write ten times each; every incident of each is there in the end."""
+    program = (
+        "import sys; sys.path.insert(0, sys.argv[1]); from pathlib import Path;"
+        "from tests_state import writes; writes(Path(sys.argv[2]), int(sys.argv[3]))"
+    )
+    helper = (
+        "from dataclasses import replace\n"
+        "from gputui.state import NodeState, StateFile\n"
+        "from gputui.model import Action, Incident, Severity\n"
+        "def one(who, n):\n"
+        "    return Incident(f'{who}/{n}', 'GpuXid', f'gpu:{who}-{n}', 'n0', Severity.WARNING,\n"
+        "        float(n), 'application', 'x', Action.RESTART_APP, 'restart', cleared_s=n + 1.0)\n"
+        "def writes(folder, who):\n"
+        "    file = StateFile(folder, 'n0')\n"
+        "    known = file.load().cleared\n"
+        "    for n in range(10):\n"
+        "        known = (*known, one(who, n))\n"
+        "        state = NodeState(cleared=known)\n"
+        "        while not file.save(state):\n"
+        "            pass\n"
+    )
+    (tmp_path / "tests_state.py").write_text(helper)
+    folder = tmp_path / "state"
+    children = [
+        subprocess.Popen([sys.executable, "-c", program, tmp_path, folder, str(who)], cwd=ROOT)
+        for who in range(8)
+    ]
+    assert [child.wait(60) for child in children] == [0] * 8
+    assert len(StateFile(folder, "n0").load().cleared) == 80
