@@ -26,7 +26,7 @@ import pynvml
 
 from fakes.clock import VirtualClock
 from fakes.node import Node
-from fakes.nvml.answer import answer
+from fakes.nvml.answer import NodeNow
 from fakes.nvml.inprocess import installed
 from fakes.process import JobSpec
 from fakes.profile import load_profile
@@ -120,7 +120,7 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=3)
     rounds = parser.parse_args().rounds
     world, clock = busy_world(), VirtualClock()
-    with installed(lambda call: answer(world.nodes["n0"], call, clock.now_us())) as library:
+    with installed(NodeNow(world.nodes["n0"], clock.now_us)) as library:
         handles = handles_of_all()
         read_all(handles)
         ours = min(day(world, clock, handles) for _ in range(rounds))

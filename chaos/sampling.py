@@ -18,7 +18,7 @@ from pathlib import Path
 import pynvml
 
 from fakes.node import Node
-from fakes.nvml.answer import answer
+from fakes.nvml.answer import NodeNow
 from fakes.nvml.inprocess import installed
 from gputui.recording import CaptureWriter
 from gputui.sources.nvml import NvmlReader
@@ -45,7 +45,7 @@ class SampleStream:
         self._lines = io.StringIO()
         self._capture = CaptureWriter(self._lines)
         self._stack = ExitStack()
-        self._stack.enter_context(installed(lambda call: answer(node, call, now_us())))
+        self._stack.enter_context(installed(NodeNow(node, now_us)))
         self._reader = NvmlReader(pynvml, host=node.name, processes=ProcessTable(proc))
 
     def publish(self, at_us: int, *, happened: bool = True) -> None:

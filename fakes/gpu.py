@@ -242,7 +242,7 @@ class Gpu:
         if self.sensor_c is not None:
             return self.sensor_c
         jitter = noise(self._seed ^ 1, at_us, 2 * _SAMPLE_US, 30) / 100
-        return round(self.true_temperature_c(at_us) + jitter)
+        return round(self._plan.at(at_us).temperature_c(at_us) + jitter)
 
     def memory_temperature_c(self, at_us: int) -> int:
         """Temperature of the HBM: warmer when idle, cooler under load than the GPU (captures)."""

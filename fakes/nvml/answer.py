@@ -145,6 +145,30 @@ def answer(node: Node, call: Call, at_us: int) -> Answer:
     return _disturbed(node, call, at_us) if node.disturbances else _plain(node, call, at_us)
 
 
+class NodeNow:
+    """What NVML on a node answers at whatever moment a clock tells: for carriers in its process."""
+
+    __slots__ = ("_node", "_now_us")
+
+    def __init__(self, node: Node, now_us: Callable[[], int]) -> None:
+        self._node = node
+        self._now_us = now_us
+
+    def __call__(self, call: Call) -> Answer:
+        """The answer to a call."""
+        return answer(self._node, call, self._now_us())
+
+    def value(self, call: Call) -> Value | Answer:
+        """The same with less ado: the outputs alone where there is no more to say.
+
+        Failures are raised as :class:`NvmlError`, or told by an answer.
+        """
+        node = self._node
+        if node.disturbances:
+            return _disturbed(node, call, self._now_us())
+        return (call.bound or _bind(call))(node, self._now_us())
+
+
 INIT_CALL = Call(INIT)
 """Beginning to use NVML, in whatever form: carriers ask for it before they let anybody in.
 
@@ -212,6 +236,8 @@ def _bind_to_gpu(call: Call, entry: Entry | None) -> Bound:
     function: Callable[..., Value | Answer] = entry.function if entry else _lacking
     inputs = _inputs(call, entry) if entry else ()
     with_node = entry is not None and entry.with_node
+    count = len(inputs)
+    first = inputs[0] if inputs else None
 
     def bound(node: Node, at_us: int) -> Value | Answer:
         try:
@@ -222,7 +248,9 @@ def _bind_to_gpu(call: Call, entry: Entry | None) -> Bound:
             _check(gpu, entry)
         if with_node:
             return function(gpu, node, at_us, *inputs)
-        return function(gpu, at_us, *inputs) if inputs else function(gpu, at_us)
+        if count == 0:
+            return function(gpu, at_us)
+        return function(gpu, at_us, first) if count == 1 else function(gpu, at_us, *inputs)
 
     return bound
 

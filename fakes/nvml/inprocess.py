@@ -40,7 +40,7 @@ from fakes.nvml.structures import Each, List, StructIn, Versioned, VersionedEach
 from fakes.nvml.table import BY_NAME
 
 Respond = Callable[[Call], Answer]
-"""Answers a call now: ``lambda call: answer(node, call, clock.now_us())``, say. It is also the
+"""Answers a call now: ``NodeNow(node, clock.now_us)``, say, which is the quickest. It is also the
 place to let the world advance first, or to take notes. What takes its time (an answer with a delay)
 is returned at once, unless whoever responds waits for it: ``in_its_time`` of pending.py does."""
 

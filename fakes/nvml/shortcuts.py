@@ -7,17 +7,20 @@ everything is as nvidia-ml-py passes it, and leaves whatever is not to the long 
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from ctypes import Array, c_uint
 from struct import Struct
 from typing import Any, Protocol
 
-from fakes.nvml.answer import Answer, Call
+from fakes.nvml.answer import Answer, Call, NodeNow, Value
 from fakes.nvml.arguments import DEVICES, read_handle, write
-from fakes.nvml.codes import Code
+from fakes.nvml.codes import Code, NvmlError
 from fakes.nvml.function import Fit, Kind, Param
 
 Function = Callable[..., int]
+
+Put = Callable[[Any, int, bytes], None]
+"""Writes bytes of a size into memory, at an offset."""
 
 _SUCCESS = int(Code.SUCCESS)
 _UNINITIALIZED = int(Code.UNINITIALIZED)
@@ -43,6 +46,28 @@ def shortcut(
         return None
     make = _BY_SHAPE.get(tuple(param.kind for param in params))
     return make(library, name, params, otherwise) if make else None
+
+
+def _asker(library: Library) -> Callable[[Call], Value | Answer]:
+    """The quickest way to a call's outputs, which may be an answer or fail like one."""
+    respond = library.respond
+    return respond.value if isinstance(respond, NodeNow) else respond
+
+
+def _puts(params: tuple[Param, ...]) -> tuple[Put, ...]:
+    return tuple(Struct(f"{param.size}s").pack_into for param in params)
+
+
+def _place(value: Value | Answer, puts: Sequence[Put], memories: Sequence[Any]) -> int:
+    """Put outputs behind pointers; the code to return."""
+    if isinstance(value, Answer):
+        if value.code:
+            return value.code
+        value = value.outputs
+    outputs = (value,) if isinstance(value, bytes) else value
+    for put, memory, output in zip(puts, memories, outputs, strict=True):
+        put(memory, 0, output)
+    return _SUCCESS
 
 
 class _Calls(dict[int, Call]):
@@ -75,7 +100,7 @@ class _CallsByNumbers(dict[tuple[int, ...], Call]):
 
 def _value(library: Library, name: str, params: tuple[Param, ...], otherwise: Function) -> Function:
     """One value of a device."""
-    respond = library.respond
+    ask = _asker(library)
     put = Struct(f"{params[1].size}s").pack_into
     calls = _Calls(name)
 
@@ -87,10 +112,14 @@ def _value(library: Library, name: str, params: tuple[Param, ...], otherwise: Fu
             return otherwise(handle, pointer)
         if not library.users:
             return _UNINITIALIZED
-        code, outputs, _ = respond(call)
-        if not code:
-            put(memory, 0, outputs[0])
-        return code
+        try:
+            value = ask(call)
+        except NvmlError as error:
+            return int(error.code)
+        if type(value) is bytes:
+            put(memory, 0, value)
+            return _SUCCESS
+        return _place(value, (put,), (memory,))
 
     return function
 
@@ -99,7 +128,7 @@ def _value_by_number(
     library: Library, name: str, params: tuple[Param, ...], otherwise: Function
 ) -> Function:
     """One value of a device that a number names: a sensor, a clock."""
-    respond = library.respond
+    ask = _asker(library)
     put = Struct(f"{params[2].size}s").pack_into
     calls = _CallsByNumbers(name)
 
@@ -111,10 +140,14 @@ def _value_by_number(
             return otherwise(handle, number, pointer)
         if not library.users:
             return _UNINITIALIZED
-        code, outputs, _ = respond(call)
-        if not code:
-            put(memory, 0, outputs[0])
-        return code
+        try:
+            value = ask(call)
+        except NvmlError as error:
+            return int(error.code)
+        if type(value) is bytes:
+            put(memory, 0, value)
+            return _SUCCESS
+        return _place(value, (put,), (memory,))
 
     return function
 
@@ -123,7 +156,7 @@ def _value_by_numbers(
     library: Library, name: str, params: tuple[Param, ...], otherwise: Function
 ) -> Function:
     """One value of a device that several numbers name: a sort of error, a counter of it."""
-    respond = library.respond
+    ask = _asker(library)
     put = Struct(f"{params[-1].size}s").pack_into
     calls = _CallsByNumbers(name)
     expected = len(params)
@@ -137,10 +170,14 @@ def _value_by_numbers(
             return otherwise(*given)
         if not library.users or len(given) != expected:
             return otherwise(*given)
-        code, outputs, _ = respond(call)
-        if not code:
-            put(memory, 0, outputs[0])
-        return code
+        try:
+            value = ask(call)
+        except NvmlError as error:
+            return int(error.code)
+        if type(value) is bytes:
+            put(memory, 0, value)
+            return _SUCCESS
+        return _place(value, (put,), (memory,))
 
     return function
 
@@ -149,8 +186,8 @@ def _two_values(
     library: Library, name: str, params: tuple[Param, ...], otherwise: Function
 ) -> Function:
     """Two values of a device."""
-    respond = library.respond
-    put_first, put_second = (Struct(f"{param.size}s").pack_into for param in params[1:])
+    ask = _asker(library)
+    puts = put_first, put_second = _puts(params[1:])
     calls = _Calls(name)
 
     def function(handle: Any = None, first: Any = None, second: Any = None, *more: Any) -> int:
@@ -161,11 +198,15 @@ def _two_values(
             return otherwise(handle, first, second)
         if not library.users:
             return _UNINITIALIZED
-        code, outputs, _ = respond(call)
-        if not code:
-            put_first(first_memory, 0, outputs[0])
-            put_second(second_memory, 0, outputs[1])
-        return code
+        try:
+            value = ask(call)
+        except NvmlError as error:
+            return int(error.code)
+        if isinstance(value, tuple) and len(value) == 2:
+            put_first(first_memory, 0, value[0])
+            put_second(second_memory, 0, value[1])
+            return _SUCCESS
+        return _place(value, puts, (first_memory, second_memory))
 
     return function
 
@@ -174,8 +215,8 @@ def _values(
     library: Library, name: str, params: tuple[Param, ...], otherwise: Function
 ) -> Function:
     """Several values of a device."""
-    respond = library.respond
-    puts = [Struct(f"{param.size}s").pack_into for param in params[1:]]
+    ask = _asker(library)
+    puts = _puts(params[1:])
     calls = _Calls(name)
 
     def function(*given: Any) -> int:
@@ -187,11 +228,10 @@ def _values(
             return otherwise(*given)
         if not library.users or len(memories) != len(puts):
             return otherwise(*given)
-        code, outputs, _ = respond(call)
-        if not code:
-            for put, memory, output in zip(puts, memories, outputs, strict=True):
-                put(memory, 0, output)
-        return code
+        try:
+            return _place(ask(call), puts, memories)
+        except NvmlError as error:
+            return int(error.code)
 
     return function
 
@@ -202,7 +242,7 @@ def _records(
     """A list of a device's: the count of the room there is, and the room."""
     if params[2].fit is not Fit.REFUSE:
         return None
-    respond = library.respond
+    ask = _asker(library)
     size = params[2].size
     calls = _Calls(name)
 
@@ -217,10 +257,15 @@ def _records(
         fits = count.value
         if fits and not isinstance(room, Array):
             return otherwise(handle, counter, room)
-        code, outputs, _ = respond(call)
-        if code:
-            return code
-        records = outputs[0]
+        try:
+            value = ask(call)
+        except NvmlError as error:
+            return int(error.code)
+        if isinstance(value, Answer):
+            if value.code:
+                return value.code
+            value = value.outputs
+        records = value if isinstance(value, bytes) else value[0]
         needed = len(records) // size
         count.value = needed
         if needed > fits:
