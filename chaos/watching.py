@@ -43,13 +43,16 @@ from gputui.logs.kernel import KernelParser
 from gputui.logs.nvml import parse_xid_line
 from gputui.model import GpuSample, Incident, NodeSample, Snapshot
 from gputui.sources.nvml import NvmlReader
-from gputui.sources.processes import HostProcess
+from gputui.sources.processes import ENDED, HAS_ENDED, HostProcess
 
 _NO_FILES = Path("/nonexistent")
 """A node of a run in virtual time has no /proc and no /sys."""
 
 _URGENT = frozenset({"xid", "gpu_lost"})
 _HURRIES_EVERY_US = 500_000
+
+_LOOKS_AFTER = 2
+"""Looks after something happened: what begins to grow at the first has grown by the second."""
 
 _REMEMBERED_US = round(WINDOW_S * SECOND_US)
 
@@ -117,7 +120,7 @@ class Watching:
         self._stack = ExitStack()
         self._began_us = run.world.now_us
         self._last_us: int | None = None
-        self._changed = False
+        self._looks_due = 0
         names = run.world.nodes if nodes is None else nodes
         self.nodes = {
             name: NodeWatch(
@@ -166,7 +169,7 @@ class Watching:
     def happened(self) -> None:
         """The world was changed from outside: see to it that it is looked at."""
         self.run.advance(self.now_us)
-        self._changed = True
+        self._looks_due = _LOOKS_AFTER
         self._hear()
 
     def until(self, end_us: int) -> None:
@@ -175,7 +178,7 @@ class Watching:
             look_us = self._next_look_us()
             step_us = min(look_us, self.run.world.next_us(), end_us)
             if self.run.advance(step_us):
-                self._changed = True
+                self._looks_due = _LOOKS_AFTER
                 self._hear()
                 if self.run.world.next_us() <= step_us:
                     continue
@@ -200,7 +203,7 @@ class Watching:
             return following_us
         if any(node.is_moving for node in self.nodes.values()):
             return following_us
-        if self._changed:
+        if self._looks_due:
             return max(self._on_grid(self.now_us), following_us)
         due_us = self._on_grid(min(node.next_look_us for node in self.nodes.values()))
         happens_us = min(self.run.world.next_us(), self._next_regime_us())
@@ -229,7 +232,7 @@ class Watching:
         for node in self.nodes.values():
             node.look(self.now_us)
         self._last_us = self.now_us
-        self._changed = False
+        self._looks_due = max(self._looks_due - 1, 0)
         self._note()
 
     def _hear(self) -> None:
@@ -359,17 +362,21 @@ class _Rows:
         self._known: dict[int, HostProcess] = {}
 
     def look(self, pids: Iterable[int], /) -> dict[int, HostProcess]:
-        """Whose they are and what they run; of one that is not the node's, nothing."""
+        """Whose they are and what they run; one that is not the node's any more has ended."""
         return {pid: self._row(pid) for pid in pids}
 
     def _row(self, pid: int) -> HostProcess:
         known = self._known.get(pid)
+        process = self._node.processes.get(pid)
+        if process is None:
+            before = known or HostProcess(command=ENDED)
+            return replace(before, unreachable=HAS_ENDED)
         if known is None:
-            process = self._node.processes.get(pid)
-            if process is None:
-                return HostProcess()
             spec = process.spec
-            known = HostProcess(spec.user, " ".join(spec.command), job=spec.job, job_kind="slurm")
+            job_kind = "slurm" if spec.job else None
+            known = HostProcess(
+                spec.user, " ".join(spec.command), job=spec.job or None, job_kind=job_kind
+            )
             self._known[pid] = known
         return known
 

@@ -30,10 +30,11 @@ _MIB = 1 << 20
 def memory_pressure(now: NodeSample, past: History) -> Iterator[Finding]:
     """Memory that keeps growing will be full at a time that can be told, minutes ahead.
 
-    Time to full is (total - used) / slope, with the slope of :mod:`gputui.incidents.trend` over the
-    last minute or half of it. It warns at ``memory_foreseen`` (5 min: time to write a checkpoint)
-    from ``memory_growing`` of the total on. A process that has grown at that slope ever since it
-    started is one that loads its model, until it passes ``memory_full``.
+    Time to full is (total - reserved - used) / slope, with the slope that
+    :mod:`gputui.incidents.trend` finds in the last minute or half of it. It warns at
+    ``memory_foreseen`` (5 min: time to write a checkpoint) from ``memory_growing`` of the total on.
+    A process that has grown at that slope ever since it started is one that loads its model, until
+    it passes ``memory_full``.
 
     Memory that is nearly full and stays so is what a caching allocator makes of it (PyTorch keeps
     what it once had; vLLM takes 90 % at its start): information above ``memory_full``, and a
@@ -47,7 +48,8 @@ def memory_pressure(now: NodeSample, past: History) -> Iterator[Finding]:
         is_full = used > limits.memory_full_share * total
         slope = _slope(gpu, past)
         largest = _largest(now, gpu)
-        full_in_s = (total - used) / slope if slope else float("inf")
+        free = max(total - (gpu.memory_reserved_bytes or 0) - used, 0)
+        full_in_s = free / slope if slope else float("inf")
         if (
             slope
             and full_in_s <= limits.memory_foreseen_s

@@ -1,0 +1,99 @@
+"""A GPU that waits for data, because the host is too busy to bring it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from statistics import mean
+
+from gputui.incidents.history import History
+from gputui.incidents.holders import Held, grouped, has_ended, holders
+from gputui.incidents.rule import INFO, WARNING, Finding, after, rule
+from gputui.model import Action, GpuSample, HostSample, NodeSample
+
+_LOOK_S = 60.0
+_LEAST_SAMPLES = 5
+_IDLE_PERCENT = 2
+_SWING_PERCENT = 50
+
+
+@rule(kind="GpuStarved", severity=INFO, holds=after(minutes=2), clears=after(minutes=2))
+def gpu_starved(now: NodeSample, past: History) -> Iterator[Finding]:
+    """A GPU works, but less than 60 % of a minute, while the host's tasks wait.
+
+    Low utilization alone says nothing (a server waits for requests, a small model needs no more).
+    The kernel's pressure says whether the host is short of something: that tasks wait for I/O or
+    for a CPU in more than ``pressure`` of the time (20 %; Documentation/accounting/psi.rst: "some"
+    is lost time of individual tasks). Without it nothing is told. A warning where a scheduler gave
+    the GPUs to a job, else information.
+    """
+    scarce = _scarce(past)
+    if scarce is None:
+        return
+    what, percent = scarce
+    starved = [gpu for gpu in now.gpus if _starves(gpu, now, past)]
+    for held in grouped(now, starved):
+        shares = _shares(held.gpus[0], past)
+        yield Finding(
+            held.subject,
+            cause="data-loading",
+            cause_text=f"{_used(shares)}, while tasks wait for {what} {percent:.0f} % of the time",
+            action=Action.CHECK_STORAGE if what == "I/O" else Action.CHECK_CONFIG,
+            action_text="check the storage that the job reads from (iostat -x 1)"
+            if what == "I/O"
+            else "give the job more CPUs, or fewer loader processes (top -H)",
+            evidence=tuple(_evidence(held, past)),
+            severity=WARNING if held.is_scheduled else INFO,
+        )
+
+
+def _scarce(past: History) -> tuple[str, float] | None:
+    """What the host's tasks wait for, and for how much of the time."""
+    readings = [one.host_readings for one in past.samples if one.host_readings is not None]
+    found = [("I/O", _pressure(readings, "io")), ("a CPU", _pressure(readings, "cpu"))]
+    what, percent = max(found, key=lambda pair: pair[1])
+    return (what, percent) if percent >= 100 * past.thresholds.pressure_share else None
+
+
+def _pressure(readings: Sequence[HostSample], of: str) -> float:
+    told = [
+        value
+        for one in readings
+        if (value := one.io_pressure_percent if of == "io" else one.cpu_pressure_percent)
+        is not None
+    ]
+    return mean(told) if len(told) >= _LEAST_SAMPLES else 0.0
+
+
+def _starves(gpu: GpuSample, now: NodeSample, past: History) -> bool:
+    if not any(
+        one.kind == "compute" and not has_ended(one, is_idle=False) for one in holders(now, gpu)
+    ):
+        return False
+    shares = _shares(gpu, past)
+    if len(shares) < _LEAST_SAMPLES:
+        return False
+    return _IDLE_PERCENT < mean(shares) < past.thresholds.starved_percent
+
+
+def _shares(gpu: GpuSample, past: History) -> list[int]:
+    return [share for _, share in past.series(gpu.index, _utilization, last_s=_LOOK_S)]
+
+
+def _utilization(gpu: GpuSample) -> int | None:
+    return gpu.utilization_percent
+
+
+def _used(shares: Sequence[int]) -> str:
+    if max(shares) - min(shares) >= _SWING_PERCENT:
+        return f"used {mean(shares):.0f} %, swinging between {min(shares)} and {max(shares)} %"
+    return f"used {mean(shares):.0f} %"
+
+
+def _evidence(held: Held, past: History) -> Iterator[str]:
+    host = past.samples[-1].host_readings
+    if host is not None:
+        pressures = (("CPU", host.cpu_pressure_percent), ("I/O", host.io_pressure_percent))
+        told = ", ".join(f"{name} {value:.0f} %" for name, value in pressures if value is not None)
+        yield f"pressure (some avg10): {told}"
+    for gpu in held.gpus[:8]:
+        yield f"GPU {gpu.index}: {_used(_shares(gpu, past))}"

@@ -1,0 +1,141 @@
+"""Faults of use: memory, processes, idle GPUs; each has its incident, in time, and heal ends it."""
+
+import pytest
+
+from gputui.model import Action, Severity
+
+
+def _is_over(run, opened):
+    return all(one.id != opened.incident.id for one in run.incidents)
+
+
+def test_growing_memory_is_foreseen_minutes_ahead(watched):
+    """A leak of 50 MiB a second is told when there are five minutes left, and says so."""
+    run = watched()
+    run.run(10)
+    fault = run.inject("memory", gpu=2, grow="50MiB/s", job="train")
+    run.run(120)
+    opened = run.the("GpuMemoryPressure")
+    assert (opened.incident.gpu, opened.incident.cause) == (2, "leak")
+    assert opened.incident.severity is Severity.WARNING
+    assert "full in 5 min, growing 50 MiB/s" in opened.incident.cause_text
+    # From 60 GiB on, the 79.2 GiB that processes can have are full after 393 s.
+    assert 93 <= opened.took_s <= 96
+    run.heal(fault.id)
+    run.run(120)
+    assert _is_over(run, opened)
+
+
+def test_a_leak_in_little_memory_is_told_as_soon_as_it_is_sure(watched):
+    """Faster growth leaves less time: half a minute makes it sure."""
+    run = watched()
+    run.run(60)
+    run.inject("memory", gpu=2, grow="200MiB/s")
+    run.run(50)
+    assert run.the("GpuMemoryPressure").took_s <= 40
+
+
+def test_memory_that_is_full_at_once_is_a_shortage(watched):
+    """No trend, no room: three samples tell it."""
+    run = watched()
+    run.run(10)
+    fault = run.inject("memory", gpu=5, to="79GiB")
+    run.run(10)
+    opened = run.the("GpuMemoryPressure")
+    assert (opened.incident.gpu, opened.incident.cause) == (5, "shortage")
+    assert opened.took_s <= 3
+    run.heal(fault.id)
+    run.run(90)
+    assert _is_over(run, opened)
+
+
+@pytest.mark.parametrize(
+    ("words", "cause"), [({"leak": "20GiB"}, "leak"), ({"zombie": "20GiB"}, "zombie")]
+)
+def test_memory_of_nobody_is_told_with_its_cause(watched, words, cause):
+    """Ten seconds later: a process that ended may need them."""
+    run = watched(idle=True)
+    run.run(10)
+    fault = run.inject("memory", gpu=3, **words)
+    run.run(30)
+    opened = run.the("GpuMemoryHeld")
+    assert (opened.incident.gpu, opened.incident.cause) == (3, cause)
+    assert opened.incident.action is Action.FREE_MEMORY
+    assert "20.0 GiB held by" in opened.incident.cause_text
+    assert "fuser -v /dev/nvidia3" in opened.incident.action_text
+    assert opened.took_s <= 13
+    run.heal(fault.id)
+    run.run(10)
+    assert _is_over(run, opened)
+
+
+def test_a_leak_beside_a_job_is_told_as_well(watched):
+    """What the job holds is not counted."""
+    run = watched()
+    run.run(10)
+    run.inject("memory", gpu=3, leak="10GiB")
+    run.run(30)
+    assert "10.0 GiB held by nobody" in run.the("GpuMemoryHeld").incident.cause_text
+
+
+def test_a_process_that_leaves_its_memory_behind_is_a_zombie(watched):
+    """Its PID is named; the others of the job go on."""
+    run = watched()
+    run.run(10)
+    run.inject("process", gpu=1, zombie=True)
+    run.run(30)
+    held = run.the("GpuMemoryHeld").incident
+    assert (held.gpu, held.cause) == (1, "zombie")
+    assert "pid 4002, which has ended" in held.cause_text
+
+
+def test_a_gpu_that_rests_for_a_quarter_of_an_hour_is_told(watched):
+    """One of a job's GPUs rests: it is that GPU's, and a warning, for nobody else can have it."""
+    run = watched()
+    run.run(10)
+    fault = run.inject("process", gpu=4, idle=True)
+    run.run(1000)
+    opened = run.the("GpuIdleAllocated")
+    assert (opened.incident.gpu, opened.incident.severity) == (4, Severity.WARNING)
+    assert 895 <= opened.took_s <= 905
+    run.heal(fault.id)
+    run.run(10)
+    assert _is_over(run, opened)
+
+
+def test_a_job_that_rests_as_a_whole_is_one_incident(watched):
+    """All of its GPUs: the job's, once."""
+    run = watched()
+    run.run(10)
+    run.inject("process", gpu="n0/*", idle=True)
+    run.run(1000)
+    assert run.the("GpuIdleAllocated").incident.subject == "job:train"
+
+
+def test_a_pause_for_a_checkpoint_is_nobodys_trouble(watched):
+    """Ten minutes without a kernel, then on."""
+    run = watched()
+    run.run(10)
+    run.inject("process", for_s=600, gpu="n0/*", idle=True)
+    run.run(2000)
+    assert run.opened() == []
+
+
+def test_jobs_that_come_and_go_are_nobodys_trouble(watched):
+    """Starts, ends and restarts, for a day."""
+    run = watched()
+    for _ in range(6):
+        run.run(3600).inject("job", restart="train", pause="90s")
+        run.run(3600).inject("job", stop="train")
+        run.run(3600).inject("job", start="train", gpus="n0/*", memory="70GiB")
+        run.run(3600)
+    assert [one for one in run.opened() if one.incident.severity > Severity.INFO] == []
+
+
+def test_a_stranger_is_nobodys_trouble_unless_users_are_named(watched):
+    """Who may use the GPUs is the site's to say."""
+    run = watched()
+    run.run(10)
+    run.inject("process", gpu=1, alien="eve", memory="4GiB")
+    run.run(30)
+    assert run.kinds() == []
