@@ -364,6 +364,8 @@ class Incident:
     ``count`` is how many times it was seen. A child hangs under its cause by ``parent``.
     ``eased_s`` is when a thing that readings show was last so; None while it still is. An incident
     that has eased is open until it has been over for long enough, and then ``cleared_s`` is set.
+    ``snoozed_until_s`` is until when nobody wants to be called for it; ``maintenance`` is the name
+    of the window of maintenance that it falls into.
     """
 
     id: str
@@ -385,6 +387,17 @@ class Incident:
     children: tuple[str, ...] = ()
     parent: str | None = None
     eased_s: float | None = None
+    snoozed_until_s: float | None = None
+    maintenance: str | None = None
+
+    @property
+    def is_page(self) -> bool:
+        """Whether somebody should be called: it is open, worse than information, and nobody has
+        seen it, put it off, or expects it; what another incident explains is that one's.
+        """
+        quiet = self.acknowledged or self.snoozed_until_s is not None or self.maintenance
+        is_open = self.cleared_s is None and self.parent is None
+        return is_open and self.severity > Severity.INFO and not quiet
 
 
 @dataclass(frozen=True, slots=True)

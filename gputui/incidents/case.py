@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from gputui.incidents.rule import Finding, Rule, Span, Subject
-from gputui.model import Incident
+from gputui.model import Incident, Severity
 
 CaseKey = tuple[str, str, str]
 """An incident's kind, its subject, and what tells several of a kind on one subject apart."""
@@ -18,7 +18,9 @@ CaseKey = tuple[str, str, str]
 class Case:
     """``since_s`` begins the present run of findings, ``looks`` counts them in it.
 
-    ``last_s`` is when it was last noticed, ``absent_s`` since when it no longer is.
+    ``last_s`` is when it was last noticed, ``absent_s`` since when it no longer is. ``over_s`` is
+    when a rule said that it was over; ``cause_before`` is the id of the incident that explained it
+    in an earlier run.
     """
 
     rule: Rule
@@ -28,6 +30,8 @@ class Case:
     looks: int = 0
     absent_s: float | None = None
     incident: Incident | None = None
+    over_s: float | None = None
+    cause_before: str | None = None
 
     @property
     def key(self) -> CaseKey:
@@ -38,6 +42,11 @@ class Case:
     def is_open(self) -> bool:
         """Whether it is an incident now."""
         return self.incident is not None and self.incident.cleared_s is None
+
+    @property
+    def is_seen(self) -> bool:
+        """Whether readings showed it when they were last looked at."""
+        return self.rule.on_sample is not None and self.absent_s is None
 
     @property
     def quiet_since_s(self) -> float | None:
@@ -58,6 +67,76 @@ class Case:
     def clears(self) -> Span:
         """For how long it has to be gone to be over."""
         return self.finding.clears or self.rule.clears
+
+
+def opened(case: Case, host: str, pieces: tuple[str, ...]) -> Incident:
+    """The incident that a case becomes, told with some evidence."""
+    finding, rule = case.finding, case.rule
+    opened_s = case.since_s
+    if finding.since_s is not None:
+        opened_s = min(opened_s, finding.since_s)
+    gpu = finding.subject.gpu
+    whom = finding.subject.name if gpu is None else f"gpu{gpu}"
+    kind = f"{rule.kind}-{finding.key}" if finding.key else rule.kind
+    return Incident(
+        id=f"{host}/{whom}/{kind}/{opened_s:.0f}",
+        kind=rule.kind,
+        subject=finding.subject.name,
+        host=host,
+        severity=_severity(case),
+        opened_s=opened_s,
+        cause=finding.cause,
+        cause_text=finding.cause_text,
+        action=finding.action,
+        action_text=finding.action_text,
+        gpu=gpu,
+        evidence=pieces,
+    )
+
+
+def updated(
+    before: Incident, case: Case, pieces: tuple[str, ...], time_s: float, count: int
+) -> Incident:
+    """An open incident as it is after its case was noticed once more.
+
+    One that has become graver wants to be looked at again, whoever has seen it.
+    """
+    finding, severity = case.finding, _severity(case)
+    opened_s = min(before.opened_s, time_s)
+    if finding.since_s is not None:
+        opened_s = min(opened_s, finding.since_s)
+    graver = severity > before.severity
+    return replace(
+        before,
+        severity=severity,
+        opened_s=opened_s,
+        count=before.count + count,
+        cause=finding.cause,
+        cause_text=finding.cause_text,
+        action=finding.action,
+        action_text=finding.action_text,
+        gpu=before.gpu if finding.subject.gpu is None else finding.subject.gpu,
+        evidence=pieces,
+        eased_s=None,
+        acknowledged=before.acknowledged and not graver,
+        snoozed_until_s=None if graver else before.snoozed_until_s,
+    )
+
+
+def is_news(before: Incident, after: Incident) -> bool:
+    """Whether a change is worth telling: new words and readings alone would come every second."""
+    same = replace(
+        after,
+        cause_text=before.cause_text,
+        action_text=before.action_text,
+        evidence=before.evidence,
+    )
+    return same != before
+
+
+def _severity(case: Case) -> Severity:
+    own = case.finding.severity
+    return case.rule.severity if own is None else own
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +166,7 @@ def saved(case: Case) -> SavedIncident | None:
         last_s=case.last_s,
         clears_s=case.clears.seconds,
         clears_samples=case.clears.samples,
-        under=case.finding.under,
+        under=tuple(cause for cause in case.finding.under if isinstance(cause, str)),
     )
 
 
@@ -111,6 +190,7 @@ def recalled(rule: Rule, one: SavedIncident) -> Case:
         since_s=incident.opened_s,
         last_s=one.last_s,
         absent_s=one.last_s,
+        cause_before=incident.parent,
         incident=replace(
             incident,
             parent=None,

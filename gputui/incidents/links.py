@@ -6,37 +6,75 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from gputui.incidents.case import Case
+from gputui.incidents.rule import Cause
 from gputui.model import Incident
 
+_LATE_S = 2.0
+"""A cause may be told so much later than what it brought about."""
 
-def linked(open_cases: Iterable[Case]) -> Iterator[tuple[Case, Incident]]:
+_Found = tuple[Case, Incident]
+
+
+def linked(open_cases: Iterable[Case]) -> Iterator[_Found]:
     """The cases whose incident has another cause or other consequences now, with that incident."""
     found = [(case, case.incident) for case in open_cases if case.incident is not None]
-    ids: dict[tuple[str, str], str] = {}
-    for case, one in found:
-        for name in case.finding.others:
-            ids[case.rule.kind, name] = one.id
-    for case, one in found:
-        ids[case.rule.kind, case.finding.subject.name] = one.id
+    found.sort(key=lambda one: one[1].id)
+    places = _Places(found)
     parents: dict[str, str] = {}
     children: dict[str, list[str]] = {}
     for case, incident in found:
-        causes = (ids.get((kind, incident.subject)) for kind in case.finding.under)
-        parent = next(
-            (cause for cause in causes if cause and not _is_above(incident.id, cause, parents)),
-            None,
-        )
-        if parent is not None:
-            parents[incident.id] = parent
-            children.setdefault(parent, []).append(incident.id)
+        for cause in places.causes_of(case, incident):
+            if not _is_above(incident.id, cause, parents):
+                parents[incident.id] = cause
+                children.setdefault(cause, []).append(incident.id)
+                break
     for case, incident in found:
         named = replace(
             incident,
             parent=parents.get(incident.id),
-            children=tuple(sorted(children.get(incident.id, ()))),
+            children=tuple(children.get(incident.id, ())),
         )
         if named != incident:
             yield case, named
+
+
+class _Places:
+    """Who is to be found where: open incidents by kind and by whom they concern."""
+
+    def __init__(self, found: Iterable[_Found]) -> None:
+        self._at: dict[tuple[str, str], list[_Found]] = {}
+        self._covering: dict[tuple[str, str, str], str] = {}
+        self._ids: set[str] = set()
+        for case, incident in found:
+            self._ids.add(incident.id)
+            for name in dict.fromkeys((case.finding.subject.name, *case.finding.others)):
+                self._at.setdefault((case.rule.kind, name), []).append((case, incident))
+            for name in case.finding.covers:
+                self._covering[case.rule.kind, name, case.finding.key] = incident.id
+
+    def causes_of(self, case: Case, incident: Incident) -> Iterator[str]:
+        """The ids of those that would explain an incident, the likeliest first."""
+        covering = self._covering.get((case.rule.kind, incident.subject, case.finding.key))
+        if covering is not None:
+            yield covering
+        for cause in case.finding.under:
+            wanted = Cause(cause) if isinstance(cause, str) else cause
+            there = self._at.get((wanted.kind, wanted.on or incident.subject), ())
+            fitting = [one for one in there if _fits(wanted, case, *one)]
+            fitting.sort(key=lambda one: (-one[0].since_s, one[1].id))
+            yield from (one.id for _, one in fitting)
+        if case.cause_before in self._ids:
+            yield case.cause_before
+
+
+def _fits(wanted: Cause, case: Case, cause: Case, its: Incident) -> bool:
+    """Whether an open incident is the cause that a finding names, in what it is and in time."""
+    if wanted.key is not None and wanted.key != cause.finding.key:
+        return False
+    if wanted.within_s is None:
+        return True
+    began_s = min(its.opened_s, cause.since_s)
+    return began_s - _LATE_S <= case.since_s <= cause.last_s + wanted.within_s
 
 
 def _is_above(one: str, other: str, parents: Mapping[str, str]) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from gputui.incidents.case import SavedIncident
-from gputui.incidents.engine import REOPENS_WITHIN_S
+from gputui.incidents.casebook import REOPENS_WITHIN_S
 from gputui.incidents.inventory import SeenGpu
 from gputui.logs.kernel import KERNEL, KernelEvent
 from gputui.model import Incident, NodeSample, Severity

@@ -88,14 +88,32 @@ class Subject:
 
 
 @dataclass(frozen=True, slots=True)
+class Cause:
+    """Which open incident explains a finding.
+
+    One of ``kind``; with ``key`` given, that of this key alone. ``on`` is whom it has to concern,
+    the finding's own subject if not given. With ``within_s`` it must have happened so shortly
+    before the finding did; the words of two who fail together may also come in the other order.
+    """
+
+    kind: str
+    key: str | None = None
+    on: str | None = None
+    within_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Finding:
     """Something a rule noticed.
 
     ``key`` tells several incidents of one kind on one subject apart (the Xid's code). ``under`` are
-    kinds that, open on the same subject, are its cause. ``since_s`` is when it began, where the
+    its possible causes, the first that is open counts; a kind stands for any of that kind on the
+    same subject. ``since_s`` is when it began, where the
     rule knows better than the engine. ``severity``, ``holds``, ``clears`` override the rule's.
     ``others`` are the names of further subjects that it concerns (the other end of a link): what is
-    wrong there for this reason finds it there.
+    wrong there for this reason finds it there. ``covers`` are the names of subjects whose own
+    findings of this kind and key it stands for (all GPUs of a hot room): they open no incidents of
+    their own, and those that are open already hang under this one.
     """
 
     subject: Subject
@@ -105,12 +123,13 @@ class Finding:
     action_text: str
     evidence: tuple[str, ...] = ()
     key: str = ""
-    under: tuple[str, ...] = ()
+    under: tuple[str | Cause, ...] = ()
     since_s: float | None = None
     severity: Severity | None = None
     holds: Span | None = None
     clears: Span | None = None
     others: tuple[str, ...] = ()
+    covers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gputui.incidents import engine as engine_module
+from gputui.incidents import casebook
 from gputui.incidents.engine import Engine
 from gputui.incidents.evidence import bounded
 from gputui.incidents.rule import (
@@ -231,7 +231,7 @@ def test_readings_that_stay_are_told_once(engine, make):
 
 def test_memory_is_bounded_and_the_grave_outlives_the_mild(engine, make, monkeypatch):
     """A flood of different things costs the least of them, not the memory."""
-    monkeypatch.setattr(engine_module, "MOST_CASES", 10)
+    monkeypatch.setattr(casebook, "MOST_CASES", 10)
     run(engine, "xxx")
     for code in range(1, 100):
         engine.log(make.xid(3 + code, 1, code))

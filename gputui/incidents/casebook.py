@@ -1,0 +1,377 @@
+"""All cases of a node, and the life of each: from being noticed to an incident that clears.
+
+A case opens when its finding held long enough, counts what is noticed again, and clears when it has
+been over for long enough. Noticed again soon after, it is the same incident reopened; later, a new
+one. Memory is bounded: the case that matters least makes room.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from gputui.incidents import evidence
+from gputui.incidents.case import (
+    Case,
+    CaseKey,
+    SavedIncident,
+    is_news,
+    opened,
+    recalled,
+    updated,
+)
+from gputui.incidents.links import linked
+from gputui.incidents.maintenance import Window
+from gputui.incidents.rule import Finding, Rule, Span, Subject
+from gputui.model import Incident
+
+REOPENS_WITHIN_S = 600.0
+"""Noticed again within this time after it cleared, a thing is the same incident."""
+
+MOST_CASES = 2000
+LONGEST_SNOOZE_S = 7 * 86_400.0
+_MOST_CLEARED = 200
+_MOST_CHANGED = 2 * MOST_CASES
+_EARLY = 0.1
+"""The part of an interval that a span may fall short by: samples do not come to the millisecond."""
+
+
+class Casebook:
+    """The cases of one node.
+
+    A span of samples counts in ``interval_s``; in ``windows`` the site is at work. ``host`` is the
+    node's name, ``now_s`` when it was last read.
+    """
+
+    def __init__(self, interval_s: float, windows: tuple[Window, ...] = ()) -> None:
+        self.host = ""
+        self.now_s = 0.0
+        self._interval_s = interval_s
+        self._windows = windows
+        self._cases: dict[CaseKey, Case] = {}
+        self._changed: dict[str, Incident] = {}
+        self._cleared: dict[str, Incident] = {}
+        self._coverers: dict[CaseKey, None] = {}
+        self._linked = True
+
+    # --- what was noticed -----------------------------------------------------------------------
+
+    def holds(self, rule: Rule, finding: Finding, time_s: float) -> CaseKey:
+        """A finding of a sample: so it is now."""
+        key, case = self._case(rule, finding, time_s)
+        if case.absent_s is not None and not case.is_open:
+            case.since_s, case.looks = time_s, 0
+        case.absent_s = None
+        case.last_s = time_s
+        case.looks += 1
+        if case.is_open:
+            self._update(case, evidence.fresh(case.evidence, finding.evidence), time_s)
+        elif self._held(case, time_s):
+            self._open(case, time_s)
+        return key
+
+    def happened(self, rule: Rule, finding: Finding, time_s: float, count: int) -> None:
+        """A finding of an event: it happened once, or (``count`` 0) is told once more."""
+        _, case = self._case(rule, finding, time_s)
+        if case.over_s is not None and time_s <= case.over_s:
+            return  # older than the word that it is over
+        case.absent_s = None
+        case.last_s = max(case.last_s, time_s)
+        if case.is_open:
+            case.since_s = min(case.since_s, time_s)
+            pieces = finding.evidence
+            if not count:
+                pieces = evidence.fresh(case.evidence, pieces)
+            self._update(case, pieces, time_s, count=count)
+        else:
+            case.since_s = time_s
+            self._open(case, time_s)
+
+    def absent(self, seen: set[CaseKey], time_s: float) -> None:
+        """A sample was looked at, and of what readings show only this was ``seen``."""
+        for key, case in list(self._cases.items()):
+            if case.rule.on_sample is None or key in seen:
+                continue
+            if case.incident is None:
+                self._forget(key)
+            elif case.absent_s is None:
+                case.absent_s = time_s
+                if case.is_open:
+                    self._put(case, replace(case.incident, eased_s=case.last_s))
+
+    def over(self, rule: Rule, subject: Subject, time_s: float) -> None:
+        """All that a rule noticed on a subject is over."""
+        self.link()
+        for (kind, name, _), case in self._cases.items():
+            if kind == rule.kind and name == subject.name:
+                case.over_s = time_s
+                self._clear(case, time_s)
+
+    def coverer(self, rule: Rule, finding: Finding) -> Finding | None:
+        """What an open incident of the same kind was told with that covers a finding's subject.
+
+        None if there is none, or if the finding is of an incident of its own.
+        """
+        key = rule.kind, finding.subject.name, finding.key
+        mine = self._cases.get(key)
+        if mine is not None and mine.is_open:
+            return None
+        for other in self._coverers:
+            case = self._cases[other]
+            is_alike = other[0] == rule.kind and other[2] == finding.key
+            if is_alike and case.is_open and finding.subject.name in case.finding.covers:
+                return case.finding
+        return None
+
+    def is_open(self, rule: Rule, finding: Finding) -> bool:
+        """Whether what was found is an incident of its own."""
+        case = self._cases.get((rule.kind, finding.subject.name, finding.key))
+        return case is not None and case.is_open
+
+    # --- what passes ----------------------------------------------------------------------------
+
+    def pass_time(self, time_s: float) -> None:
+        """Clear what has been quiet for long enough, and forget what cleared long ago."""
+        self.link()
+        for key, case in list(self._cases.items()):
+            if case.incident is None:
+                continue
+            if case.is_open:
+                since_s = case.quiet_since_s
+                if since_s is not None and self._passed(case.clears, since_s, time_s):
+                    self._clear(case, time_s)
+                else:
+                    self._review(case, time_s)
+            elif _long_over(case, time_s):
+                if case.rule.on_sample is not None and case.absent_s is None:
+                    case.incident = None  # noticed again: to become a new incident
+                else:
+                    self._forget(key)
+        self._linked = False
+
+    def acknowledge(self, incident_id: str) -> bool:
+        """Mark an open incident as seen by somebody; False if there is none of this id."""
+        case = self._open_one(incident_id)
+        if case is None or case.incident is None:
+            return False
+        self._put(case, replace(case.incident, acknowledged=True))
+        return True
+
+    def snooze(self, incident_id: str, until_s: float) -> bool:
+        """Let nobody be called for an open incident until a time; False if there is none."""
+        case = self._open_one(incident_id)
+        if case is None or case.incident is None:
+            return False
+        until_s = min(until_s, self.now_s + LONGEST_SNOOZE_S)
+        self._put(case, replace(case.incident, snoozed_until_s=until_s))
+        return True
+
+    def rename(self, subjects: Mapping[str, Subject]) -> None:
+        """Go on with the GPUs under their proper names: it has turned out who they are."""
+        for key, case in list(self._cases.items()):
+            kind, name, which = key
+            subject = subjects.get(name)
+            if subject is None or (kind, subject.name, which) in self._cases:
+                continue
+            self._forget(key)
+            case.finding = replace(case.finding, subject=subject)
+            self._keep(case)
+            if case.incident is not None:
+                named = replace(case.incident, subject=subject.name, gpu=subject.gpu)
+                self._put(case, named)
+        self._linked = False
+
+    def recall(self, rules: Mapping[str, Rule], saved: Iterable[SavedIncident]) -> None:
+        """Have incidents open again that were open when this node was last watched."""
+        for one in saved:
+            rule = rules.get(one.incident.kind)
+            if rule is not None:
+                case = recalled(rule, one)
+                if case.key not in self._cases:
+                    self._keep(case)
+        self._linked = False
+
+    # --- what is known --------------------------------------------------------------------------
+
+    @property
+    def open_cases(self) -> list[Case]:
+        """Those that are incidents now."""
+        return [case for case in self._cases.values() if case.is_open]
+
+    @property
+    def cleared(self) -> tuple[Incident, ...]:
+        """Those that cleared last, in the order in which they did."""
+        return tuple(self._cleared.values())
+
+    @property
+    def undecided(self) -> bool:
+        """Whether something is noticed that has not yet held for long enough to be an incident."""
+        return any(_is_undecided(case) for case in self._cases.values())
+
+    @property
+    def due_s(self) -> float | None:
+        """When a case would next open or clear, if what is so stays so; None for never."""
+        due = []
+        for case in self._cases.values():
+            if case.is_open:
+                if case.quiet_since_s is not None:
+                    due.append(case.quiet_since_s + self._length_s(case.clears))
+            elif _is_undecided(case):
+                due.append(case.since_s + self._length_s(case.holds))
+        return min(due, default=None)
+
+    def changes(self) -> list[Incident]:
+        """The incidents that opened, changed or cleared since the last call, each as it is now."""
+        changed = list(self._changed.values())
+        self._changed.clear()
+        return changed
+
+    def link(self) -> None:
+        """Hang what an open incident explains under it, if anything happened since it was done."""
+        if not self._linked:
+            self._linked = True
+            for case, incident in linked(self.open_cases):
+                self._put(case, incident)
+
+    # --- the cases ------------------------------------------------------------------------------
+
+    def _case(self, rule: Rule, finding: Finding, time_s: float) -> tuple[CaseKey, Case]:
+        key = (rule.kind, finding.subject.name, finding.key)
+        case = self._cases.get(key)
+        if case is None:
+            if len(self._cases) >= MOST_CASES:
+                self._make_room()
+            case = Case(rule, finding, since_s=time_s, last_s=time_s)
+        elif _long_over(case, time_s):
+            case.incident = None
+        case.finding = finding
+        self._keep(case)
+        self._linked = False
+        return key, case
+
+    def _keep(self, case: Case) -> None:
+        self._cases[case.key] = case
+        if case.finding.covers:
+            self._coverers[case.key] = None
+        else:
+            self._coverers.pop(case.key, None)
+
+    def _forget(self, key: CaseKey) -> None:
+        del self._cases[key]
+        self._coverers.pop(key, None)
+
+    def _open_one(self, incident_id: str) -> Case | None:
+        for case in self.open_cases:
+            if case.incident is not None and case.incident.id == incident_id:
+                return case
+        return None
+
+    def _held(self, case: Case, time_s: float) -> bool:
+        if case.holds.samples > 1 and case.looks < 2:
+            return False
+        return self._passed(case.holds, case.since_s, time_s)
+
+    def _passed(self, span: Span, since_s: float, time_s: float) -> bool:
+        return time_s >= since_s + self._length_s(span)
+
+    def _length_s(self, span: Span) -> float:
+        return max(span.in_seconds(self._interval_s) - _EARLY * self._interval_s, 0.0)
+
+    def _make_room(self) -> None:
+        """Forget the case that matters least: cleared before open, mild before grave, old first."""
+
+        def matters(key: CaseKey) -> tuple[bool, int, float, CaseKey]:
+            case = self._cases[key]
+            return case.is_open, case.finding.severity or case.rule.severity, case.last_s, key
+
+        least = min(self._cases, key=matters)
+        case = self._cases[least]
+        if case.is_open:
+            self._clear(case, case.last_s)
+        self._forget(least)
+
+    # --- the incident of a case -----------------------------------------------------------------
+
+    def _open(self, case: Case, time_s: float) -> None:
+        case.over_s = None
+        before = case.incident
+        if before is not None:
+            again = replace(before, cleared_s=None, acknowledged=False, count=before.count + 1)
+            self._put(case, again)
+            self._update(case, case.finding.evidence, time_s)
+            return
+        pieces = evidence.bounded((), self._stamped(case.finding.evidence, time_s))
+        incident = opened(case, self.host, pieces)
+        self._put(case, replace(incident, maintenance=self._window(incident, time_s)))
+
+    def _update(
+        self, case: Case, pieces: tuple[str, ...], time_s: float, *, count: int = 0
+    ) -> None:
+        before = case.incident
+        if before is None:
+            return
+        pieces = evidence.bounded(before.evidence, self._stamped(pieces, time_s))
+        after = updated(before, case, pieces, time_s, count)
+        if is_news(before, after):
+            self._put(case, after)
+        else:
+            case.incident = after
+
+    def _review(self, case: Case, time_s: float) -> None:
+        """What time alone changes of an open incident: a snooze ends, a window of maintenance
+        begins or ends.
+        """
+        incident = case.incident
+        if incident is None:
+            return
+        until_s = incident.snoozed_until_s
+        if until_s is not None and time_s >= until_s:
+            until_s = None
+        window = self._window(incident, time_s)
+        if (until_s, window) != (incident.snoozed_until_s, incident.maintenance):
+            self._put(case, replace(incident, snoozed_until_s=until_s, maintenance=window))
+
+    def _window(self, incident: Incident, time_s: float) -> str | None:
+        return next((one.name for one in self._windows if one.covers(incident, time_s)), None)
+
+    def _stamped(self, pieces: tuple[str, ...], time_s: float) -> tuple[str, ...]:
+        now_s = max(self.now_s, time_s)
+        return tuple(evidence.stamped(piece, time_s, now_s) for piece in pieces)
+
+    def _clear(self, case: Case, time_s: float) -> None:
+        """It is over, and so is what it explains, unless that is seen to be so still."""
+        if case.incident is None or not case.is_open:
+            return
+        cleared_s = max(time_s, case.incident.opened_s)
+        over = replace(
+            case.incident, cleared_s=cleared_s, parent=None, children=(), snoozed_until_s=None
+        )
+        self._put(case, over)
+        for child in self.open_cases:
+            if child.incident is not None and child.incident.parent == case.incident.id:
+                if child.is_seen:
+                    self._put(child, replace(child.incident, parent=None))
+                else:
+                    self._clear(child, time_s)
+
+    def _put(self, case: Case, incident: Incident) -> None:
+        case.incident = incident
+        self._linked = False
+        self._changed.pop(incident.id, None)
+        self._changed[incident.id] = incident
+        if len(self._changed) > _MOST_CHANGED:
+            del self._changed[next(iter(self._changed))]
+        self._cleared.pop(incident.id, None)
+        if incident.cleared_s is not None:
+            self._cleared[incident.id] = incident
+            if len(self._cleared) > _MOST_CLEARED:
+                del self._cleared[next(iter(self._cleared))]
+
+
+def _long_over(case: Case, time_s: float) -> bool:
+    cleared_s = case.incident.cleared_s if case.incident else None
+    return cleared_s is not None and time_s - cleared_s > REOPENS_WITHIN_S
+
+
+def _is_undecided(case: Case) -> bool:
+    return case.rule.on_sample is not None and case.absent_s is None and not case.is_open
