@@ -24,7 +24,10 @@ import pynvml
 import pytest
 
 from fakes.clock import ScaledClock
-from fakes.nvml.answer import FOREVER_US, INIT_CALL, Answer, Call, answer
+from fakes.disturbance import Misreading, Refusal
+from fakes.gpu import Lost
+from fakes.node import Node
+from fakes.nvml.answer import FOREVER_US, INIT_CALL, Answer, Call, NodeNow, answer
 from fakes.nvml.arguments import DEVICES
 from fakes.nvml.codes import Code
 from fakes.nvml.inprocess import InProcess, installed
@@ -192,3 +195,64 @@ def test_a_slow_call_is_answered_when_it_is_due_and_acts_once() -> None:
     assert (now_us[0], got.delay_us) == (1_400_000, 700_000)
     in_its_time(hang, lambda: now_us[0], park)(Call("nvmlDeviceGetTemperature", 0, (0,)))
     assert ended_us[-1] >= healed_us
+
+
+OF_EVERY_SHAPE: dict[str, Callable[[Any], Any]] = {
+    "one value": pynvml.nvmlDeviceGetPowerUsage,
+    "by a number": lambda gpu: pynvml.nvmlDeviceGetClockInfo(gpu, 1),
+    "by a wrong number": lambda gpu: pynvml.nvmlDeviceGetClockInfo(gpu, 99),
+    "by two numbers": lambda gpu: pynvml.nvmlDeviceGetTotalEccErrors(gpu, 1, 0),
+    "by three numbers": lambda gpu: pynvml.nvmlDeviceGetMemoryErrorCounter(gpu, 0, 0, 2),
+    "a structure": lambda gpu: vars(pynvml.nvmlDeviceGetMemoryInfo(gpu)),
+    "two values": pynvml.nvmlDeviceGetEncoderUtilization,
+    "four values": pynvml.nvmlDeviceGetRemappedRows,
+    "records": lambda gpu: [
+        vars(each) for each in pynvml.nvmlDeviceGetComputeRunningProcesses(gpu)
+    ],
+    "no records": pynvml.nvmlDeviceGetGraphicsRunningProcesses,
+    "what is not there": pynvml.nvmlDeviceGetFanSpeed,
+    "text": pynvml.nvmlDeviceGetName,
+    "a version": lambda gpu: pynvml.nvmlDeviceGetTemperatureV(gpu, 0),
+}
+TROUBLES: dict[str, Callable[[Node], None]] = {
+    "none": lambda node: None,
+    "lost": lambda node: setattr(node.gpus[0], "lost", Lost(0)),
+    "reset required": lambda node: setattr(node.gpus[0], "reset_required", True),
+    "refusal": lambda node: setattr(
+        node, "disturbances", (Refusal(int(Code.NO_PERMISSION), inside=True),)
+    ),
+    "rubbish": lambda node: setattr(
+        node, "disturbances", (Misreading(0, frozenset({"nvmlDeviceGetPowerUsage"})),)
+    ),
+}
+
+
+@pytest.mark.parametrize("trouble", TROUBLES)
+def test_the_quickest_way_answers_as_the_others_do(
+    make_world: Callable[..., World], trouble: str
+) -> None:
+    """Outputs and codes of every shape of function, of a GPU in order and of one that is not."""
+    node = make_world().nodes["n0"]
+
+    def found(respond: Any) -> dict[str, object]:
+        with installed(respond):
+            pynvml.nvmlInit()
+            handle = pynvml.nvmlDeviceGetHandleByIndex(0)
+            TROUBLES[trouble](node)
+            got: dict[str, object] = {}
+            for shape, read in OF_EVERY_SHAPE.items():
+                try:
+                    got[shape] = read(handle)
+                except pynvml.NVMLError as error:
+                    got[shape] = error.value
+            node.gpus[0].lost, node.gpus[0].reset_required = None, False
+            node.disturbances = ()
+        return got
+
+    quickest = found(NodeNow(node, lambda: 3_000_000))
+    assert quickest == found(lambda call: answer(node, call, 3_000_000))
+    expected = {
+        "none": node.gpus[0].power_mw(3_000_000), "lost": Code.GPU_IS_LOST,
+        "reset required": Code.RESET_REQUIRED, "refusal": Code.NO_PERMISSION, "rubbish": 0xFFFFFFFF,
+    }  # fmt: skip
+    assert quickest["one value"] == expected[trouble]
