@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-_ADDRESS = re.compile(r"\s*([0-9a-f]{1,8}):([0-9a-f]{2}):([0-9a-f]{2})(?:\.[0-7])?\s*", re.I)
+_ADDRESS = re.compile(r"\s*([0-9a-f]{1,16}):([0-9a-f]{2}):([0-9a-f]{2})(?:\.[0-7])?\s*", re.I)
 
 
 def bus_id(domain: int, bus: int, device: int) -> str:

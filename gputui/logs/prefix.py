@@ -10,35 +10,60 @@ from __future__ import annotations
 import re
 import time
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 
 _MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 _MONTH = "|".join(_MONTHS)
+_SPOKEN_BY_KERNEL = r"(?:kern\.\w+\s)?kernel(?:\[\d+\])?:\s"
 
 _PREFIX = rf"""
-    (?:<\d{{1,3}}>)?                                              # syslog priority, raw
+    (?:<\d{{1,3}}>(?:1\s(?=\d{{4}}-))?)?                          # syslog priority, raw
     (?:\d+,\d+,(?P<kmsg_us>\d+),[^;]*;)?                          # /dev/kmsg
     (?:[a-z]+\s*:[a-z]+\s*:\s?)?                                  # dmesg -x
     (?:
-        (?P<iso>\d{{4}}-\d\d-\d\dT[\d:.,]+(?:Z|[+-]\d\d:?\d\d)?)\s # RFC 5424, dmesg --time-format
-        (?:\S+\skernel:\s)?
-      | (?P<month>{_MONTH})\s+(?P<day>\d\d?)\s(?P<clock>\d\d:\d\d:\d\d)(?:\.\d+)?\s
-        (?:\S+\s)?kernel:\s                                       # rsyslog, journalctl
-      | kernel:\s                                                 # journalctl -o cat and the like
+        (?:[A-Z][a-z]{{2}}\s)?                                    # journalctl -o short-full
+        (?P<day>\d{{4}}-\d\d-\d\d)[T\s](?P<clock>\d\d:\d\d:\d\d)  # RFC 5424, dmesg --time-format
+        (?P<fraction>[.,]\d+)?\s?(?P<zone>Z|UTC|[+-]\d\d:?\d\d)?(?:\s[A-Z]{{3,4}}(?=\s))?\s+
+        (?:(?P<host>\S+)\s{_SPOKEN_BY_KERNEL}
+          |(?P<host_5424>\S+)\skernel\s\S+\s\S+\s(?:-|\[[^\]]*\])\s
+        )?
+      | (?P<month>{_MONTH})\s+(?P<month_day>\d\d?)\s(?:(?P<year>\d{{4}})\s)?
+        (?P<month_clock>\d\d:\d\d:\d\d)(?P<month_fraction>\.\d+)?\s
+        (?:(?P<month_host>\S+)\s)?{_SPOKEN_BY_KERNEL}             # rsyslog, journalctl
+      | (?P<unix>\d{{9,11}}\.\d+)\s(?P<unix_host>\S+)\skernel:\s  # journalctl -o short-unix
+      | kernel:\s                                                 # journalctl --no-hostname
     )?
-    (?:\[\s*(?P<uptime>\d+\.\d+)\]\s?)?                           # the kernel's own
-    (?:\[[A-Z][a-z]{{2}}\s(?P<date>(?:{_MONTH})\s+\d\d?\s\d\d:\d\d:\d\d\s\d{{4}})\]\s?)?  # dmesg -T
+    (?:\[\s*(?P<uptime>\d+\.\d+)(?:\s*<\s*\d+\.\d+\s*>)?\]\s?     # the kernel's own, dmesg -d
+       (?:(?P<uptime_host>[\w.-]+)\skernel:\s)?                   # journalctl -o short-monotonic
+    )?
+    (?:\[(?:[A-Z][a-z]{{2}}\s)?(?P<date_month>{_MONTH})\s+(?P<date_day>\d\d?)\s
+       (?P<date_clock>\d\d:\d\d:\d\d)\s(?P<date_year>\d{{4}})\]\s?)?                 # dmesg -T
+    (?:\[(?:(?:{_MONTH})\s*\d\d?\s\d\d:\d\d|\s*\+\d+\.\d+|\s*<\s*\d+\.\d+\s*>)\]\s?)?  # dmesg -e
     (?:\[\s*[TC]\d+\]\s?)?                                        # thread or CPU
     \s*
     """
 
+_TRACE = re.compile(
+    r"\s*\S.{0,40}?-\d+\s+(?:\(\s*[\d-]+\)\s+)?\[\d+\]\s+(?:\S+\s+)?(?P<uptime>\d+\.\d+):\s+"
+    r"(?:\w+:)?(?=nvidia_dev_xid:)"
+)
+"""What ftrace, and perf script, write before an event: task, CPU, flags, the trace clock's time."""
+
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """When a line says it was written: a time of day (Unix), seconds since boot, or neither."""
+    """When a line says it was written: a time of day (Unix), seconds since boot, or neither.
+
+    ``host`` is the machine that the line names. ``bare`` says that nothing at all stood in front.
+    """
 
     wall_s: float | None = None
     uptime_s: float | None = None
+    host: str | None = None
+    bare: bool = False
+
+
+_NOTHING = Stamp(bare=True)
 
 
 @cache
@@ -53,53 +78,98 @@ def split_prefix(line: str, now_s: float) -> tuple[Stamp, str]:
     is of last year.
     """
     found = _prefix().match(line)
-    if found is None:  # cannot be: everything in it may be absent
-        return Stamp(), line
-    message = line[found.end() :]
-    wall_s = None
-    if iso := found["iso"]:
-        wall_s = _iso(iso)
-    elif month := found["month"]:
-        wall_s = _yearless(month, found["day"], found["clock"], now_s)
-    elif date := found["date"]:
-        wall_s = _local(date)
-    if kmsg_us := found["kmsg_us"]:
-        return Stamp(wall_s, int(kmsg_us) / 1e6), message
-    uptime = found["uptime"]
-    return Stamp(wall_s, float(uptime) if uptime else None), message
+    if found is None or found.end() == 0:
+        traced = _TRACE.match(line) if "nvidia_dev_xid:" in line else None
+        if traced is None:
+            return _NOTHING, line
+        return Stamp(uptime_s=float(traced["uptime"])), line[traced.end() :]
+    if found.lastgroup is None:
+        return Stamp(bare=not found[0].strip()), line[found.end() :]
+    parts = found.groupdict()
+    uptime = parts["uptime"]
+    uptime_s = float(uptime) if uptime else None
+    if parts["kmsg_us"]:
+        uptime_s = int(parts["kmsg_us"]) / 1e6
+    wall_s = host = None
+    if day := parts["day"]:
+        wall_s = _iso(day, parts["clock"], parts["fraction"], parts["zone"] or "")
+        host = parts["host"] or parts["host_5424"]
+    elif month := parts["month"]:
+        clock, fraction = parts["month_clock"], parts["month_fraction"]
+        wall_s = _of_month(month, parts["month_day"], parts["year"], clock, now_s)
+        if wall_s is not None and fraction:
+            wall_s += float(fraction)
+        host = parts["month_host"]
+    elif unix := parts["unix"]:
+        wall_s, host = float(unix), parts["unix_host"]
+    elif month := parts["date_month"]:
+        wall_s = _of_month(month, parts["date_day"], parts["date_year"], parts["date_clock"], now_s)
+    return Stamp(wall_s, uptime_s, host or parts["uptime_host"]), line[found.end() :]
 
 
-def _iso(text: str) -> float | None:
-    from datetime import datetime  # few logs have such stamps, and it takes time to import
-
-    text = text.replace(",", ".").replace("Z", "+00:00")
-    if len(text) > 5 and text[-5] in "+-":
-        text = f"{text[:-2]}:{text[-2:]}"
-    whole, dot, rest = text.partition(".")
-    if dot:
-        digits = re.match(r"\d*", rest)
-        fraction = digits[0] if digits else ""
-        text = f"{whole}.{fraction[:6]:0<6}{rest[len(fraction) :]}"
-    try:
-        return datetime.fromisoformat(text).timestamp()
-    except (ValueError, OverflowError):
+def _iso(day: str, clock: str, fraction: str | None, zone: str) -> float | None:
+    midnight_s = _midnight_s(day, zone)
+    if midnight_s is None:
         return None
+    if zone:
+        seconds = midnight_s + _seconds(clock)
+    else:
+        year, month, date = day.split("-")
+        local_s = _local(int(year), int(month), int(date), clock)
+        if local_s is None:
+            return None
+        seconds = local_s
+    return seconds + (float(f"0.{fraction[1:]}") if fraction else 0.0)
 
 
-def _yearless(month: str, day: str, clock: str, now_s: float) -> float | None:
-    year = time.localtime(now_s).tm_year
-    for candidate in (year, year - 1):
-        wall_s = _local(f"{month} {day} {clock} {candidate}")
+@lru_cache(maxsize=64)
+def _midnight_s(day: str, zone: str) -> float | None:
+    """When a day began in a zone; in a log one day is asked for again and again."""
+    from datetime import datetime, timezone  # few logs have such stamps; it takes time to import
+
+    try:
+        midnight = datetime.fromisoformat(day).replace(tzinfo=timezone.utc)
+    except ValueError:
+        return None
+    offset_s = 0
+    if zone[:1] in ("+", "-"):
+        offset_s = int(zone[1:3]) * 3600 + int(zone[-2:]) * 60
+        offset_s = -offset_s if zone[0] == "-" else offset_s
+    return midnight.timestamp() - offset_s
+
+
+def _seconds(clock: str) -> int:
+    return int(clock[:2]) * 3600 + int(clock[3:5]) * 60 + int(clock[6:8])
+
+
+def _of_month(month: str, day: str, year: str | None, clock: str, now_s: float) -> float | None:
+    number = _MONTHS.index(month) + 1
+    if year:
+        return _local(int(year), number, int(day), clock)
+    this_year = _year(now_s // 3600)
+    for candidate in (this_year, this_year - 1):
+        wall_s = _local(candidate, number, int(day), clock)
         if wall_s is not None and wall_s <= now_s + 86_400:
             return wall_s
     return None
 
 
-def _local(text: str) -> float | None:
-    month, day, clock, year = text.split()
+@lru_cache(maxsize=4)
+def _year(hour: float) -> int:
+    return time.localtime(hour * 3600).tm_year
+
+
+def _local(year: int, month: int, day: int, clock: str) -> float | None:
+    hour_s = _hour_s(year, month, day, int(clock[:2]))
+    if hour_s is None:
+        return None
+    return hour_s + int(clock[3:5]) * 60 + int(clock[6:8])
+
+
+@lru_cache(maxsize=256)
+def _hour_s(year: int, month: int, day: int, hour: int) -> float | None:
+    """When an hour began here. An hour with a change of summer time in it is told as it began."""
     try:
-        hour, minute, second = (int(part) for part in clock.split(":"))
-        parts = (int(year), _MONTHS.index(month) + 1, int(day), hour, minute, second, 0, 0, -1)
-        return time.mktime(parts)
+        return time.mktime((year, month, day, hour, 0, 0, 0, 0, -1))
     except (ValueError, OverflowError):
         return None
