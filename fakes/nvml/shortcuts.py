@@ -7,7 +7,7 @@ everything is as nvidia-ml-py passes it, and leaves whatever is not to the long 
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from ctypes import Array, c_uint
 from struct import Struct
 from typing import Any, Protocol
@@ -58,16 +58,11 @@ def _puts(params: tuple[Param, ...]) -> tuple[Put, ...]:
     return tuple(Struct(f"{param.size}s").pack_into for param in params)
 
 
-def _place(value: Value | Answer, puts: Sequence[Put], memories: Sequence[Any]) -> int:
-    """Put outputs behind pointers; the code to return."""
+def _parts(value: Value | Answer) -> tuple[int, tuple[bytes, ...]]:
+    """Code and outputs."""
     if isinstance(value, Answer):
-        if value.code:
-            return value.code
-        value = value.outputs
-    outputs = (value,) if isinstance(value, bytes) else value
-    for put, memory, output in zip(puts, memories, outputs, strict=True):
-        put(memory, 0, output)
-    return _SUCCESS
+        return value[:2]
+    return _SUCCESS, (value,) if isinstance(value, bytes) else value
 
 
 class _Calls(dict[int, Call]):
@@ -119,7 +114,10 @@ def _value(library: Library, name: str, params: tuple[Param, ...], otherwise: Fu
         if type(value) is bytes:
             put(memory, 0, value)
             return _SUCCESS
-        return _place(value, (put,), (memory,))
+        code, outputs = _parts(value)
+        if not code:
+            put(memory, 0, outputs[0])
+        return code
 
     return function
 
@@ -147,7 +145,10 @@ def _value_by_number(
         if type(value) is bytes:
             put(memory, 0, value)
             return _SUCCESS
-        return _place(value, (put,), (memory,))
+        code, outputs = _parts(value)
+        if not code:
+            put(memory, 0, outputs[0])
+        return code
 
     return function
 
@@ -177,7 +178,10 @@ def _value_by_numbers(
         if type(value) is bytes:
             put(memory, 0, value)
             return _SUCCESS
-        return _place(value, (put,), (memory,))
+        code, outputs = _parts(value)
+        if not code:
+            put(memory, 0, outputs[0])
+        return code
 
     return function
 
@@ -187,7 +191,7 @@ def _two_values(
 ) -> Function:
     """Two values of a device."""
     ask = _asker(library)
-    puts = put_first, put_second = _puts(params[1:])
+    put_first, put_second = _puts(params[1:])
     calls = _Calls(name)
 
     def function(handle: Any = None, first: Any = None, second: Any = None, *more: Any) -> int:
@@ -206,7 +210,11 @@ def _two_values(
             put_first(first_memory, 0, value[0])
             put_second(second_memory, 0, value[1])
             return _SUCCESS
-        return _place(value, puts, (first_memory, second_memory))
+        code, outputs = _parts(value)
+        if not code:
+            put_first(first_memory, 0, outputs[0])
+            put_second(second_memory, 0, outputs[1])
+        return code
 
     return function
 
@@ -229,9 +237,13 @@ def _values(
         if not library.users or len(memories) != len(puts):
             return otherwise(*given)
         try:
-            return _place(ask(call), puts, memories)
+            code, outputs = _parts(ask(call))
         except NvmlError as error:
             return int(error.code)
+        if not code:
+            for put, memory, output in zip(puts, memories, outputs, strict=True):
+                put(memory, 0, output)
+        return code
 
     return function
 
@@ -261,11 +273,10 @@ def _records(
             value = ask(call)
         except NvmlError as error:
             return int(error.code)
-        if isinstance(value, Answer):
-            if value.code:
-                return value.code
-            value = value.outputs
-        records = value if isinstance(value, bytes) else value[0]
+        code, outputs = _parts(value)
+        if code:
+            return code
+        records = outputs[0]
         needed = len(records) // size
         count.value = needed
         if needed > fits:
