@@ -197,6 +197,48 @@ class Watts:
         return f"{self.milliwatts / 1000:g}W"
 
 
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """Things that are counted from 0: one, a range, or all."""
+
+    text: str
+
+    @classmethod
+    def parse(cls, text: str) -> Numbers:
+        """Read ``4``, ``0..3``, ``all``."""
+        match = re.fullmatch(r"([0-9]{1,3})(?:\.\.([0-9]{1,3}))?", text)
+        if text != "all" and (not match or int(match[2] or match[1]) < int(match[1])):
+            raise BadValueError(text)
+        return cls(text)
+
+    def of(self, count: int) -> tuple[int, ...]:
+        """The numbers themselves, where there are ``count`` things; some may be too high."""
+        if self.text == "all":
+            return tuple(range(count))
+        first, _, last = self.text.partition("..")
+        return tuple(range(int(first), int(last or first) + 1))
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True, slots=True)
+class DriverVersion:
+    """A version of NVIDIA's driver."""
+
+    text: str
+
+    @classmethod
+    def parse(cls, text: str) -> DriverVersion:
+        """Read ``570.133.20``."""
+        if not re.fullmatch(r"[0-9]{3}\.[0-9]{1,3}(\.[0-9]{1,3})?", text):
+            raise BadValueError(text)
+        return cls(text)
+
+    def __str__(self) -> str:
+        return self.text
+
+
 def _whole(text: str) -> int:
     if not re.fullmatch(r"[0-9]{1,9}", text):
         raise BadValueError(text)
@@ -219,6 +261,8 @@ _READERS: dict[type, _Reader] = {
     Count: (Count.parse, "a whole number from 1 to 100000, such as 12"),
     Celsius: (Celsius.parse, "a temperature of 0C to 1000C with its unit, such as 45C"),
     Watts: (Watts.parse, "power with its unit, such as 300W or 4.5kW"),
+    Numbers: (Numbers.parse, "a number counted from 0, a range or all, such as 4, 0..3 or all"),
+    DriverVersion: (DriverVersion.parse, "a version of the driver, such as 570.133.20"),
     int: (_whole, "a whole number, such as 79"),
     bool: (_truth, "true or false"),
     str: (str, "a text"),

@@ -80,6 +80,16 @@ class Refusal:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class NoWayIn:
+    """Whoever begins waits; those who were in before go on."""
+
+    def on(self, function: str, gpu: int | None, *, remembered: bool) -> Disturbed | None:
+        """What becomes of a call."""
+        del gpu, remembered
+        return Disturbed(hangs=True) if function == INIT else None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Misreading:
     """One reading of a GPU fails with a code, or, where that is zero, is rubbish."""
 

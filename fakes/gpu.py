@@ -146,6 +146,11 @@ class Gpu:
         return f"{self.pci_domain:04x}:{self.pci_bus:02x}:00"
 
     @property
+    def port_bus_id(self) -> str:
+        """PCI address of the port of the root complex, or of a switch, that it hangs on."""
+        return f"{self.pci_domain:04x}:{self.pci_bus - 1:02x}:01"
+
+    @property
     def conditions(self) -> Conditions:
         """Load, cooling and power limit in force."""
         return self._conditions

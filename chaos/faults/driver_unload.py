@@ -1,0 +1,45 @@
+"""A driver that is not loaded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from chaos.fault import fault
+from chaos.selection import Inventory, Nodes
+from chaos.undo import Undo
+from fakes.disturbance import Refusal, calm, disturb
+from fakes.driver_faults import DRIVER_NOT_LOADED, end_all_processes
+from fakes.node import Node
+from fakes.world import World
+
+
+@fault("driver", by="unload")
+@dataclass(frozen=True, slots=True)
+class Unload:
+    """Take a node's driver out (``unload: true``), after all that uses a GPU has ended.
+
+    Healing loads it; processes that ended stay ended.
+    """
+
+    node: Nodes
+    unload: bool
+
+    does_not_prove: ClassVar[str] = "that a real module could be taken out, or loaded again"
+
+    def __post_init__(self) -> None:
+        """Refuse what breaks nothing."""
+        if not self.unload:
+            raise ValueError("unload: only true means anything.")
+
+    def apply(self, world: World, undo: Undo) -> None:
+        """Take it out now."""
+        for name in self.node.resolve(Inventory.of(world)):
+            _unload(world.nodes[name], world.now_us, undo)
+
+
+def _unload(node: Node, at_us: int, undo: Undo) -> None:
+    end_all_processes(node, at_us)
+    refusal = Refusal(DRIVER_NOT_LOADED, inside=True)
+    undo.push(lambda: calm(node, refusal))
+    disturb(node, refusal)

@@ -1,0 +1,40 @@
+"""A fabric manager of another version than the driver: it says so, and does not run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from chaos.fault import FaultError, fault
+from chaos.faults.fabric_manager import let_wait
+from chaos.selection import Inventory, Nodes
+from chaos.undo import Undo
+from chaos.values import DriverVersion
+from fakes.fabric import manager_line
+from fakes.world import World
+
+
+@fault("fabric", by="version")
+@dataclass(frozen=True, slots=True)
+class ManagerVersion:
+    """Let a node have a fabric manager of a version that is not its driver's.
+
+    It ends when it starts, and its GPUs' registration stays in progress. What it says goes to the
+    system's log.
+    """
+
+    node: Nodes
+    version: DriverVersion
+
+    does_not_prove: ClassVar[str] = "that a package manager would have let it come to that"
+
+    def apply(self, world: World, undo: Undo) -> None:
+        """Let it start, and end, now."""
+        for name in self.node.resolve(Inventory.of(world)):
+            node = world.nodes[name]
+            if self.version.text == node.driver.version:
+                raise FaultError(f"{self.version} is the version of {name}'s driver")
+            let_wait(node, undo)
+            node.kernel_log.write(
+                world.now_us, manager_line(self.version.text, node.driver.version)
+            )
