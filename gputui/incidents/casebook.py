@@ -22,7 +22,7 @@ from gputui.incidents.case import (
 )
 from gputui.incidents.links import linked
 from gputui.incidents.maintenance import Window
-from gputui.incidents.rule import Finding, Rule, Span, Subject
+from gputui.incidents.rule import CRITICAL, Finding, Rule, Span, Subject
 from gputui.model import Incident
 
 REOPENS_WITHIN_S = 600.0
@@ -52,6 +52,7 @@ class Casebook:
         self._changed: dict[str, Incident] = {}
         self._cleared: dict[str, Incident] = {}
         self._coverers: dict[CaseKey, None] = {}
+        self._grave: dict[str, Incident] = {}
         self._linked = True
 
     # --- what was noticed -----------------------------------------------------------------------
@@ -108,14 +109,7 @@ class Casebook:
                 self._clear(case, time_s)
 
     def coverer(self, rule: Rule, finding: Finding) -> Finding | None:
-        """What an open incident of the same kind was told with that covers a finding's subject.
-
-        None if there is none, or if the finding is of an incident of its own.
-        """
-        key = rule.kind, finding.subject.name, finding.key
-        mine = self._cases.get(key)
-        if mine is not None and mine.is_open:
-            return None
+        """What an open incident of the same kind was told with that covers a finding's subject."""
         for other in self._coverers:
             case = self._cases[other]
             is_alike = other[0] == rule.kind and other[2] == finding.key
@@ -225,6 +219,12 @@ class Casebook:
         changed = list(self._changed.values())
         self._changed.clear()
         return changed
+
+    def take_grave(self) -> list[Incident]:
+        """The grave incidents that began, or became so, since the last call."""
+        grave = list(self._grave.values())
+        self._grave.clear()
+        return grave
 
     def link(self) -> None:
         """Hang what an open incident explains under it, if anything happened since it was done."""
@@ -355,7 +355,9 @@ class Casebook:
                     self._clear(child, time_s)
 
     def _put(self, case: Case, incident: Incident) -> None:
-        case.incident = incident
+        before, case.incident = case.incident, incident
+        if incident.severity is CRITICAL and (before is None or before.severity is not CRITICAL):
+            self._grave[incident.id] = incident
         self._linked = False
         self._changed.pop(incident.id, None)
         self._changed[incident.id] = incident

@@ -135,6 +135,12 @@ class History:
         """A process as it was last seen, on each of its GPUs; also after it has ended."""
         return tuple(one for (number, _), one in self._processes.items() if number == pid)
 
+    def gpus_of_job(self, job: str) -> list[GpuSample]:
+        """The GPUs on which processes of a job were last seen, as last read."""
+        indices = {one.gpu for one in self._processes.values() if one.job == job}
+        gpus = self.samples[-1].gpus if self.samples else ()
+        return [gpu for gpu in gpus if gpu.index in indices]
+
     def gpu_at(self, bus_id: str) -> GpuSample | None:
         """The GPU at a PCI address, as last read."""
         if not self.samples:

@@ -1,0 +1,35 @@
+"""Xids that another Xid brings about: the same GPU, within seconds.
+
+When a GPU fails, the driver removes the channels that were in use: an Xid 45 (or 43) for each, and
+whatever the application ran into before it noticed (13, 31). NVIDIA's catalogue says of 45 that the
+Xid before it is the one to follow, and newer drivers name it in the line.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from gputui.incidents.rule import Cause
+from gputui.logs.kernel import KernelEvent
+
+_SECONDARY = frozenset({13, 31, 43, 45, 154})
+_PRIMARY = (79, 119, 120, 95, 94, 48, 140, 64, 63, 74)
+"""Off the bus, the system processor, memory, a link: the gravest first."""
+
+_KINDS = ("EccUncorrectable", "NvlinkDown", "GpuHung")
+"""What the same failures are called where readings or other lines show them."""
+
+WITHIN_S = 10.0
+
+_NAMED = re.compile(r"\b(?:caused by|due to) (?:a )?previous Xid (?P<code>\d+)", re.I)
+
+
+def causes_of_xid(event: KernelEvent) -> Iterator[Cause]:
+    """What may have brought an Xid about, if it is there; what the line names comes first."""
+    named = _NAMED.search(event.detail)
+    if named is not None:
+        yield Cause("GpuXid", key=named["code"])
+    if event.code in _SECONDARY:
+        yield from (Cause("GpuXid", key=str(code), within_s=WITHIN_S) for code in _PRIMARY)
+        yield from (Cause(kind, within_s=WITHIN_S) for kind in _KINDS)
