@@ -112,8 +112,9 @@ class GpuSample:
     (``aggregate``); violation times, which say for how long clocks were held down and by what,
     since the driver was loaded. ``remap_banks_none`` and ``remap_banks_low`` count the banks of
     memory in which no spare row, or few, are left. ``nvlinks_down`` are the numbers of the links,
-    of ``nvlinks`` in all, that are not up. ``recovery_action`` is a :class:`RecoveryAction`, or a
-    number that a newer driver brought.
+    of ``nvlinks`` in all, that are not up; ``nvlink_peers`` has for each link the PCI address of
+    what is at its other end, a switch or a GPU, and no text where that is not told.
+    ``recovery_action`` is a :class:`RecoveryAction`, or a number that a newer driver brought.
     """
 
     index: int
@@ -172,6 +173,7 @@ class GpuSample:
     nvlinks: int | None = None
     nvlinks_down: tuple[int, ...] | None = None
     nvlink_crc_errors: int | None = None
+    nvlink_peers: tuple[str, ...] | None = None
     nvlink_replay_errors: int | None = None
     nvlink_recovery_errors: int | None = None
     violation_power_ns: int | None = None
@@ -184,6 +186,7 @@ class GpuSample:
     persistence_enabled: bool | None = None
     serial: str | None = None
     vbios: str | None = None
+    fabric_health: str | None = None
     missing: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -313,7 +316,8 @@ class PciGpu:
     """An NVIDIA GPU on the PCI bus, whether or not NVML counts it.
 
     ``driver`` is the kernel driver that holds it, None for none. ``hidden`` says that it is there
-    but not for us: this container or job was given no access to it.
+    but not for us: this container or job was given no access to it. ``above`` are the addresses of
+    the bridges between it and the root, the nearest last.
     """
 
     bus_id: str
@@ -325,10 +329,13 @@ class PciGpu:
 class NodeSample:
     """One reading of a whole node.
 
+    above: tuple[str, ...] = ()
     ``time_s`` is Unix time. ``gpu_count`` is what NVML counts, which includes GPUs that no longer
     answer. ``error`` says, in words, why there are no GPUs at all when the driver failed to answer,
     and ``error_code`` is the NVML code of it, where there is one. ``on_bus`` are the GPUs that the
-    PCI bus shows, none where it cannot be seen; None while nobody has looked.
+    PCI bus shows, none where it cannot be seen; None while nobody has looked. ``device_files`` says
+    whether the driver's device files may be used: ``usable``, ``refused`` or ``absent``; it is
+    looked at only where the driver failed.
     """
 
     host: str
@@ -347,6 +354,7 @@ class NodeSample:
 
 
 @dataclass(frozen=True, slots=True)
+    device_files: str | None = None
 class LogLine:
     """One line of a log. ``source`` is ``kernel``, ``nvml`` (an event of NVML's) or a job's id."""
 

@@ -162,6 +162,7 @@ def node_object(sample: NodeSample, statuses: tuple[GpuStatus, ...] = ()) -> dic
         "on_bus": None
         if sample.on_bus is None
         else [_plain(gpu, _PCI_NAMES) for gpu in sample.on_bus],
+        "device_files": sample.device_files,
         "host_readings": _plain(sample.host_readings, _HOST_NAMES),
         "links": [_plain(link, _LINK_NAMES) for link in sample.links],
         "tcp": _plain(sample.tcp, _TCP_NAMES),

@@ -15,6 +15,7 @@ from typing import Any, Protocol
 
 from gputui.model import LogLine, NodeSample, PciGpu, ProcessSample
 from gputui.silence import DRIVER
+from gputui.sources.device_files import device_files
 from gputui.sources.driver_trouble import VERSION_MISMATCH, explain, no_gpus
 from gputui.sources.files import system_root
 from gputui.sources.gpu_processes import GpuProcesses
@@ -247,6 +248,7 @@ class NvmlReader:
             error=error,
             error_code=code,
             on_bus=self._on_bus,
+            device_files=device_files(self._root),
         )
 
     def _library(self) -> str | None:

@@ -40,7 +40,7 @@ def gpus_on_bus(root: Path, counted: frozenset[str] = frozenset()) -> tuple[PciG
             continue
         driver = _driver(f"{folder}/{device}")
         hidden = driver == _DRIVER and bus_id not in counted and not _may_be_used(root, device)
-        found.append(PciGpu(bus_id, driver, hidden))
+        found.append(PciGpu(bus_id, driver, hidden, _above(f"{folder}/{device}")))
     return tuple(found)
 
 
@@ -53,6 +53,16 @@ def _is_gpu(device: str) -> bool:
         )
     except OSError:
         return False
+
+
+def _above(device: str) -> tuple[str, ...]:
+    """The bridges on the way to a device: its place in /sys is below theirs."""
+    try:
+        place = os.readlink(device)  # noqa: PTH115 (hot path)
+    except OSError:
+        return ()
+    *way, _ = place.split("/")
+    return tuple(bus_id for step in way if (bus_id := parse_bus_id(step)) is not None)
 
 
 def _driver(device: str) -> str | None:

@@ -10,11 +10,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from gputui.bus import bus_id
+from gputui.sources.fabric_health import fabric_health
 from gputui.sources.readings import Handle, Nvml
-from gputui.sources.reasons import INVALID_ARGUMENT, NOT_SUPPORTED, OTHER_LIBRARY, words
+from gputui.sources.reasons import (
+    GPU_IS_LOST,
+    INVALID_ARGUMENT,
+    NOT_SUPPORTED,
+    OTHER_LIBRARY,
+    words,
+)
 from gputui.sources.values import MissingError, at_most, celsius, count, flag, text
 
-Value = int | bool | str | tuple[int, ...] | MissingError
+Value = int | bool | str | tuple[int, ...] | tuple[str, ...] | MissingError
 """A reading, or why one of several that came together is missing."""
 
 HEALTH_S = 10.0
@@ -157,18 +165,41 @@ def _nvlinks(nvml: Nvml, handle: Handle) -> tuple[Value, ...]:
     return _MOST_LINKS, tuple(down)
 
 
-_FABRIC_STATES = {1: "not started", 2: "in progress", 3: "completed"}
+def _nvlink_peers(nvml: Nvml, handle: Handle) -> tuple[Value, ...]:
+    """What is at the other end of each link, as far as the driver tells."""
+    peers: list[str] = []
+    for link in range(_MOST_LINKS):
+        try:
+            pci = nvml.nvmlDeviceGetNvLinkRemotePciInfo(handle, link)
+        except nvml.NVMLError as error:
+            if error.value == INVALID_ARGUMENT and link:
+                break
+            if error.value in (INVALID_ARGUMENT, GPU_IS_LOST):
+                raise
+            peers.append("")
+        else:
+            peers.append(bus_id(pci.domain, pci.bus, pci.device))
+    if not any(peers):
+        raise MissingError(words(NOT_SUPPORTED))
+    return (tuple(peers),)
+
+
+_COMPLETED = 3
+_FABRIC_STATES = {1: "not started", 2: "in progress", _COMPLETED: "completed"}
 
 
 def _fabric(nvml: Nvml, handle: Handle) -> tuple[Value, ...]:
-    """How far the GPU is in joining its NVLink fabric (nvmlGpuFabricInfo_v2_t)."""
+    """How far the GPU is in joining its NVLink fabric, and how it is there."""
     info = nvml.c_nvmlGpuFabricInfo_v2_t()
     nvml.nvmlDeviceGetGpuFabricInfoV(handle, nvml.byref(info))
     if info.state not in _FABRIC_STATES:
         raise MissingError(words(NOT_SUPPORTED))
-    if info.status:
-        return (f"failed: {words(info.status)}",)
-    return (_FABRIC_STATES[info.state],)
+    health: Value = fabric_health(info.healthMask)
+    if not health:
+        health = MissingError(words(NOT_SUPPORTED))
+    if info.status and info.state == _COMPLETED:
+        return f"failed: {words(info.status)}", health
+    return _FABRIC_STATES[info.state], health
 
 
 def _throughput(counter: int) -> Callable[[Nvml, Handle], tuple[Value, ...]]:
@@ -213,7 +244,8 @@ SLOW_READINGS = (
     SlowReading(("violation_sync_boost_ns",), _violation(2), _LINKS_S),
     SlowReading(("violation_board_limit_ns",), _violation(3), _LINKS_S),
     SlowReading(("violation_reliability_ns",), _violation(5), _LINKS_S),
-    SlowReading(("fabric_state",), _fabric, _LINKS_S),
+    SlowReading(("nvlink_peers",), _nvlink_peers, _HARDLY_EVER_S),
+    SlowReading(("fabric_state", "fabric_health"), _fabric, _LINKS_S),
     SlowReading(("pcie_width_max",), _number("nvmlDeviceGetMaxPcieLinkWidth", 64), _HARDLY_EVER_S),
     SlowReading(
         ("pcie_generation_max",),

@@ -179,6 +179,12 @@ def _links(gpu: GpuSample) -> str:
     return f"{gpu.nvlinks}, down: {', '.join(str(link) for link in down)}"
 
 
+def _peers(gpu: GpuSample) -> str:
+    """Each of the others once, with how many links lead there."""
+    told = [peer for peer in gpu.nvlink_peers or () if peer]
+    return ", ".join(f"{peer} ({told.count(peer)})" for peer in dict.fromkeys(told))
+
+
 # --- all readings ---------------------------------------------------------------------------------
 
 SECTIONS = (
@@ -217,6 +223,9 @@ SECTIONS = (
             _one("event reasons", "clock_reasons", clock_reasons, _is_slowed),
             _one("power violation", "violation_power_ns", _seconds),
             _one("thermal violation", "violation_thermal_ns", _seconds),
+            _one("  by software", "violation_sw_thermal_ns", _seconds),
+            _one("  by hardware", "violation_hw_thermal_ns", _seconds),
+            _one("power brake", "violation_power_brake_ns", _seconds),
             _one("sync boost violation", "violation_sync_boost_ns", _seconds),
             _one("board limit violation", "violation_board_limit_ns", _seconds),
             _one("reliability violation", "violation_reliability_ns", _seconds),
@@ -232,6 +241,7 @@ SECTIONS = (
             _errors("aggregate", "ecc_corrected_aggregate", "ecc_uncorrected_aggregate"),
             _errors("  SRAM", "ecc_sram_corrected_aggregate", "ecc_sram_uncorrected_aggregate"),
             _errors("  DRAM", "ecc_dram_corrected_aggregate", "ecc_dram_uncorrected_aggregate"),
+            _flag("SRAM beyond threshold", "ecc_sram_threshold_exceeded", bad=True),
         ),
     ),
     Section(
@@ -280,10 +290,12 @@ SECTIONS = (
         "NVLINK",
         (
             Entry("links", ("nvlinks", "nvlinks_down"), _links, lambda gpu: bool(gpu.nvlinks_down)),
+            Entry("lead to", ("nvlink_peers",), _peers),
             _one("CRC errors", "nvlink_crc_errors", str, bool),
             _one("replay errors", "nvlink_replay_errors", str, bool),
             _one("recovery errors", "nvlink_recovery_errors", str, bool),
             _text("fabric state", "fabric_state"),
+            _text("fabric health", "fabric_health"),
         ),
     ),
     Section(

@@ -76,9 +76,9 @@ class FakeNvml:
         "nvmlDeviceGetTotalEnergyConsumption": 123,
         "nvmlDeviceGetPcieThroughput": 1000,
         "nvmlDeviceGetName": "NVIDIA H100 80GB HBM3",
-        "nvmlDeviceGetRemappedRows": (1, 2, 0, 1),
+        "nvmlDeviceGetRemappedRows": (1, 2, 0, 0),
         "nvmlDeviceGetRowRemapperHistogram": SimpleNamespace(
-            max=640, high=0, partial=0, low=3, none=4
+            max=640, high=0, partial=0, low=0, none=0
         ),
         "nvmlDeviceGetMemoryErrorCounter": 0,
         "nvmlDeviceGetCurrPcieLinkWidth": 16,
@@ -95,9 +95,10 @@ class FakeNvml:
         "nvmlDeviceGetSerial": "1654922003437",
         "nvmlDeviceGetVbiosVersion": "96.00.74.00.01",
     }
-    FIELDS = {230: 0, 82: 71, 38: 1, 45: 2, 52: 3, 59: 4}  # noqa: RUF012
+    FIELDS = {230: 0, 82: 71, 38: 1, 45: 2, 52: 3, 59: 4, 269: 5, 270: 6, 271: 7}  # noqa: RUF012
     LINKS = 4
     c_nvmlGpuFabricInfo_v2_t = SimpleNamespace  # noqa: N815
+    c_nvmlEccSramErrorStatus_v1_t = SimpleNamespace  # noqa: N815
 
     def __init__(self, count: int = 2) -> None:
         self.gpus = [FakeGpu(index) for index in range(count)]
@@ -179,13 +180,23 @@ class FakeNvml:
             raise NVMLError(2)
         return int(link not in gpu.values.get("links down", ()))
 
+    def nvmlDeviceGetNvLinkRemotePciInfo(self, gpu: FakeGpu, link: int) -> SimpleNamespace:
+        self._check("nvmlDeviceGetNvLinkRemotePciInfo", gpu)
+        if link >= self.LINKS:
+            raise NVMLError(2)
+        return SimpleNamespace(domain=0, bus=5 + link, device=0)
+
     @staticmethod
     def byref(structure: SimpleNamespace) -> SimpleNamespace:
         return structure
 
     def nvmlDeviceGetGpuFabricInfoV(self, gpu: FakeGpu, info: SimpleNamespace) -> None:
         self._check("nvmlDeviceGetGpuFabricInfoV", gpu)
-        info.status, info.state = 0, 3
+        info.status, info.state, info.healthMask = 0, 3, 0x1AA
+
+    def nvmlDeviceGetSramEccErrorStatus(self, gpu: FakeGpu, status: SimpleNamespace) -> None:
+        self._check("nvmlDeviceGetSramEccErrorStatus", gpu)
+        status.bThresholdExceeded = gpu.values.get("SRAM threshold exceeded", 0)
 
     def nvmlEventSetCreate(self) -> object:
         self._registered = []
