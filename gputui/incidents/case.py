@@ -5,7 +5,7 @@ And how it is remembered between two runs.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 from gputui.incidents.rule import Finding, Rule, Span, Subject
 from gputui.model import Incident, Severity
@@ -123,15 +123,15 @@ def updated(
     )
 
 
+_NO_NEWS = ("cause_text", "action_text", "evidence")
+_NEWS = tuple(one.name for one in fields(Incident) if one.name not in _NO_NEWS)
+
+
 def is_news(before: Incident, after: Incident) -> bool:
     """Whether a change is worth telling: new words and readings alone would come every second."""
-    same = replace(
-        after,
-        cause_text=before.cause_text,
-        action_text=before.action_text,
-        evidence=before.evidence,
-    )
-    return same != before
+    if before.count != after.count:
+        return True
+    return any(getattr(before, name) != getattr(after, name) for name in _NEWS)
 
 
 def _severity(case: Case) -> Severity:

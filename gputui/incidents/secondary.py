@@ -7,7 +7,6 @@ Xid before it is the one to follow, and newer drivers name it in the line.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from gputui.incidents.rule import Cause
@@ -22,14 +21,11 @@ _KINDS = ("EccUncorrectable", "NvlinkDown", "GpuHung")
 
 WITHIN_S = 10.0
 
-_NAMED = re.compile(r"\b(?:caused by|due to) (?:a )?previous Xid (?P<code>\d+)", re.I)
-
 
 def causes_of_xid(event: KernelEvent) -> Iterator[Cause]:
     """What may have brought an Xid about, if it is there; what the line names comes first."""
-    named = _NAMED.search(event.detail)
-    if named is not None:
-        yield Cause("GpuXid", key=named["code"])
+    if event.caused_by is not None:
+        yield Cause("GpuXid", key=str(event.caused_by))
     if event.code in _SECONDARY:
         yield from (Cause("GpuXid", key=str(code), within_s=WITHIN_S) for code in _PRIMARY)
         yield from (Cause(kind, within_s=WITHIN_S) for kind in _KINDS)
