@@ -1,9 +1,9 @@
 """A simulator for tests: a real world of one node, in trouble on request, steered by stdin.
 
 Not collected by pytest; run as ``node_simulator.py DIRECTORY GPUS``. Every line is answered by
-``done`` and what it found: ``xid GPU CODE``, ``trouble SECONDS SEED`` (random faults and heals, and
-the answer when they are over), ``sets`` (how many event sets there are), ``events`` (all Xids so
-far, as GPU:CODE), ``quit``.
+``done`` and what it found: ``xid GPU CODE``, ``process GPU`` (one more), ``trouble SECONDS SEED``
+(random faults and heals, and the answer when they are over), ``sets`` (how many event sets there
+are), ``events`` (all Xids so far, as GPU:CODE), ``quit``.
 """
 
 from __future__ import annotations
@@ -148,6 +148,9 @@ class Simulator:
         if verb == "xid":
             index, code = numbers
             raise_xid(self._node, self._node.gpus[index], code, self._clock.now_us())
+        elif verb == "process":
+            job = JobSpec("more", tuple(numbers), load=0.1, memory_bytes=1 << 30)
+            self._node.start_job(job, self._clock.now_us())
         elif verb == "trouble":
             self._trouble(*numbers)
         elif verb == "sets":
