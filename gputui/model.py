@@ -348,13 +348,13 @@ class NodeSample:
     error: str | None = None
     error_code: int | None = None
     on_bus: tuple[PciGpu, ...] | None = None
+    device_files: str | None = None
     host_readings: HostSample | None = None
     links: tuple[LinkSample, ...] = ()
     tcp: TcpSample | None = None
 
 
 @dataclass(frozen=True, slots=True)
-    device_files: str | None = None
 class LogLine:
     """One line of a log. ``source`` is ``kernel``, ``nvml`` (an event of NVML's) or a job's id."""
 
