@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gputui.model import Action
+from gputui.model import Action, GpuSample
 
 ACTION_TEXTS: Mapping[Action, str] = {
     Action.IGNORE: "nothing to do",
@@ -24,3 +24,12 @@ ACTION_TEXTS: Mapping[Action, str] = {
     Action.FREE_MEMORY: "free GPU memory",
     Action.CONTACT_SUPPORT: "collect nvidia-bug-report.sh, contact support",
 }
+
+
+def board(gpu: GpuSample | None) -> str:
+    """Which board it is, in words to put behind an advice; empty where nothing is known of it."""
+    if gpu is None:
+        return ""
+    known = (("serial", gpu.serial), ("PCI", gpu.bus_id))
+    words = ", ".join(f"{name} {value}" for name, value in known if value)
+    return f" ({words})" if words else ""

@@ -66,6 +66,7 @@ class Engine:
         for rule in self._rules:
             if rule.on_sample is not None:
                 seen |= self._see(rule, rule.on_sample(sample, self.past), time_s)
+        self._count_failures()
         self._book.absent(seen, time_s)
         self._book.pass_time(time_s)
 
@@ -219,6 +220,7 @@ class Engine:
                         self._want(one)
         for rule, one in over:
             self._book.over(rule, one.subject, heard[0][0].time_s)
+        self._count_failures()
 
     def _heard(self, event: KernelEvent | JobEvent) -> Iterable[tuple[Rule, Iterable[Noticed]]]:
         """What each rule makes of an event."""
@@ -258,6 +260,16 @@ class Engine:
             if not is_covered or self._book.is_open(rule, one):
                 seen.add(self._book.holds(rule, one, time_s))
         return seen
+
+    def _count_failures(self) -> None:
+        """Remember which GPUs have just failed, and let rules look at each."""
+        for incident in self._book.take_grave():
+            if not self.past.failures.note(incident):
+                continue
+            for rule in self._rules:
+                if rule.on_failed_gpu is not None:
+                    for finding in rule.on_failed_gpu(incident, self.past):
+                        self._book.happened(rule, finding, incident.opened_s, count=1)
 
     def _want(self, look: LookAgain) -> None:
         self._wanted.append(look.at_s)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import replace
 from typing import Generic, TypeVar
 
+from gputui.incidents.failures import Failures
 from gputui.incidents.thresholds import Thresholds
 from gputui.logs.job_event import JobEvent
 from gputui.logs.kernel import KernelEvent
@@ -58,6 +59,7 @@ class History:
     def __init__(self, thresholds: Thresholds = DEFAULTS) -> None:
         self.thresholds = thresholds
         self.samples: deque[NodeSample] = deque(maxlen=_MOST_SAMPLES)
+        self.failures = Failures()
         self._kernel: _Events[tuple[str | None, str, int | None], KernelEvent] = _Events()
         self._jobs: _Events[tuple[str | None, str], JobEvent] = _Events()
         self._processes: dict[tuple[int, int], ProcessSample] = {}

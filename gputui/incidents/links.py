@@ -29,13 +29,9 @@ def linked(open_cases: Iterable[Case]) -> Iterator[_Found]:
                 children.setdefault(cause, []).append(incident.id)
                 break
     for case, incident in found:
-        named = replace(
-            incident,
-            parent=parents.get(incident.id),
-            children=tuple(children.get(incident.id, ())),
-        )
-        if named != incident:
-            yield case, named
+        parent, below = parents.get(incident.id), tuple(children.get(incident.id, ()))
+        if (parent, below) != (incident.parent, incident.children):
+            yield case, replace(incident, parent=parent, children=below)
 
 
 class _Places:

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from gputui.incidents.history import History
 from gputui.logs.job_event import JobEvent
 from gputui.logs.kernel import KernelEvent
-from gputui.model import Action, GpuSample, NodeSample, Severity
+from gputui.model import Action, GpuSample, Incident, NodeSample, Severity
 from gputui.silence import Silence
 
 INFO = Severity.INFO
@@ -155,6 +155,7 @@ SampleLook = Callable[[NodeSample, History], Iterable[Noticed]]
 LogLook = Callable[[KernelEvent, History], Iterable[Noticed]]
 JobLook = Callable[[JobEvent, History], Iterable[Noticed]]
 SilenceLook = Callable[[Silence, NodeSample, History], Iterable[Finding]]
+GraveLook = Callable[[Incident, History], Iterable[Finding]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +163,8 @@ class Rule:
     """A rule, as the decorators make it. One of ``on_sample``, ``on_log`` and ``on_job`` is there.
 
     A rule of samples may also have something to say while none comes (``on_silence``), of a sample
-    in which the driver as a whole failed (``on_failure``), and of the kernel log (``on_log``).
+    in which the driver as a whole failed (``on_failure``), of the kernel log (``on_log``), and of a
+    GPU on which a grave incident has just begun (``on_failed_gpu``).
     """
 
     kind: str
@@ -174,6 +176,7 @@ class Rule:
     on_silence: SilenceLook | None = None
     on_job: JobLook | None = None
     on_failure: SampleLook | None = None
+    on_failed_gpu: GraveLook | None = None
 
     @property
     def is_of_events(self) -> bool:
@@ -190,12 +193,14 @@ def rule(
     on_silence: SilenceLook | None = None,
     on_failure: SampleLook | None = None,
     on_log: LogLook | None = None,
+    on_failed_gpu: GraveLook | None = None,
 ) -> Callable[[SampleLook], Rule]:
     """Make a function of ``(now, past)`` a rule that looks at every sample.
 
     ``on_silence`` is a function of ``(silence, last, past)``; ``last`` is the last sample.
     ``on_failure`` gets, as ``now``, a sample without GPUs, whose ``error_code`` says how the driver
-    failed. ``on_log`` is a function of ``(event, past)``, for what the kernel says of the same.
+    failed. ``on_log`` is a function of ``(event, past)``, for what the kernel says of the same;
+    ``on_failed_gpu`` of ``(incident, past)``.
     """
 
     def make(look: SampleLook) -> Rule:
@@ -208,6 +213,7 @@ def rule(
             on_log=on_log,
             on_silence=on_silence,
             on_failure=on_failure,
+            on_failed_gpu=on_failed_gpu,
         )
 
     return make
