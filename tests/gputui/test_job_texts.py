@@ -1,0 +1,151 @@
+"""The texts that jobs print: each is recognised where a program says it, and nowhere else."""
+
+from __future__ import annotations
+
+import pytest
+
+from gputui.logs.sieve import Sieve
+from gputui.logs.statement import statement_of
+from gputui.logs.text_facts import Role, cuda_facts, text_fact, text_facts
+from gputui.logs.texts import match
+
+FACTS = tuple(text_facts().values())
+ERRORS = tuple(fact for code, fact in cuda_facts().items() if code != 300)  # shares 200's words
+
+CAUSES = """bus power firmware driver unknown dram sram contained uncontained link peer switch
+    fabric-manager version-mismatch configuration shortage fragmentation neighbour zombie leak
+    versions cgroup toolkit name-resolution hosts-loopback interface-missing interface-wrong port
+    duplicate-gpu lost-gpu shm-size ib-fallback slow-rank missing-rank network application
+    storage"""
+
+
+def text_of(line):
+    """The id of the text that a line is, and its parts; None for none."""
+    if not list(Sieve().pick(line.encode() + b"\n")):
+        return None
+    statement = statement_of(line)
+    found = match(statement) if statement else None
+    return (found.fact.id, dict(found.fields)) if found else None
+
+
+@pytest.mark.parametrize("fact", FACTS, ids=lambda fact: fact.id)
+def test_every_text_is_recognised_in_its_example(fact):
+    """Its own row, not another that comes before it."""
+    found = text_of(fact.example)
+    assert found is not None
+    assert found[0] == fact.id
+
+
+@pytest.mark.parametrize("fact", FACTS, ids=lambda fact: fact.id)
+def test_a_quoted_text_is_nothing(fact):
+    """In code, in prose, in a comment, in JSON, in the output of a search, in a list."""
+    text = fact.example.strip().rstrip("$")
+    for quoted in (
+        f'    raise RuntimeError("{text}")',
+        f"if '{text}' in str(error):",
+        f"# {text}",
+        f"> {text}",
+        f"- {text}",
+        f'{{"role": "user", "content": "{text}"}}',
+        f"train.log:123:{text}",
+        f"grep -rn '{text}' logs/",
+        f"alice asks what it means when a job says {text}",
+        f"2024-05-01 10:00:00,000 - chat - INFO - the user writes: {text}",
+    ):
+        assert text_of(quoted) is None, quoted
+
+
+@pytest.mark.parametrize("fact", ERRORS, ids=lambda fact: fact.id)
+def test_cuda_errors_are_known_by_words_name_and_number(fact):
+    """As PyTorch, ONNX Runtime, CuPy, NVIDIA's samples and NCCL print them."""
+    name = fact.names[0]
+    for line in (
+        f"RuntimeError: CUDA error: {fact.text}",
+        f"[rank3]: torch.AcceleratorError: CUDA error: {fact.text}",
+        f"CUDA failure {fact.code}: {fact.text} ; GPU=0 ; hostname=n1",
+        f"cupy_backends.cuda.api.runtime.CUDARuntimeError: {name}: {fact.text}",
+        f'CUDA error at a.cu:12 code={fact.code}({name}) "cudaDeviceSynchronize()"',
+        f"n1:1:2 [0] NCCL WARN Cuda failure {fact.code} '{fact.text}'",
+    ):
+        found = text_of(line)
+        assert found is not None, line
+        assert found[0] == fact.id, line
+
+
+@pytest.mark.parametrize("fact", (*FACTS, *ERRORS), ids=lambda fact: fact.id)
+def test_every_text_keeps_to_the_vocabulary(fact):
+    """Its kind has a rule, its cause is a known word, and its advice says what to do."""
+    if fact.role is Role.CONTEXT:
+        return
+    assert fact.cause in CAUSES.split()
+    assert fact.meaning
+    assert text_fact(fact.id) is fact
+
+
+PREFIXED = (
+    ("3: ", 3),
+    ("[1,3]<stderr>:", 3),
+    ("[1,3]<stderr>: [rank3]:", 3),
+    ("[rank3]: ", 3),
+    ("[Rank 3] ", 3),
+    ("node-3: ", None),
+    ("10.0.0.2: [rank3]: ", 3),
+    ("worker-0  | ", None),
+    ("(RayTrainWorker pid=1234, ip=10.0.0.2) ", None),
+    ("(VllmWorker rank=3 pid=99) ERROR 05-01 10:00:00 [core.py:123] ", None),
+    ("2024-05-01 10:00:00,123 - trainer - ERROR - ", None),
+    ("[2024-05-01 10:00:00] ", None),
+    ("2024-05-01T10:00:00.123456789Z stderr F ", None),
+    ("ERROR:root:", None),
+    ("2024-04-10 04:59:03 | ERROR | trainer:main:12 - ", None),
+    ("[default3]:[rank3]: ", 3),
+    ("\x1b[36m(Worker pid=3)\x1b[0m ", None),
+    ("stderr: ", None),
+    ("  what():  ", None),
+    ("Epoch 0:   6%|##     | 3/50 [6:28<94:39,  1.37it/s, loss=2.6][rank3]: ", 3),
+)
+
+
+@pytest.mark.parametrize(("prefix", "rank"), PREFIXED, ids=lambda value: str(value).strip())
+def test_what_launchers_and_loggers_put_in_front_is_taken_off(prefix, rank):
+    """The text is recognised, and the rank that the prefix names is known."""
+    line = f"{prefix}RuntimeError: CUDA error: unspecified launch failure"
+    if prefix.strip() == "what():":
+        line = f"{prefix}CUDA error: unspecified launch failure"
+    assert text_of(line) == ("cuda_launch_fail", {})
+    assert statement_of(line).rank == rank
+
+
+NEAR_MISSES = (
+    '    if "CUDA out of memory" in str(e):',
+    "[12:01] bob: has anyone seen RuntimeError: CUDA out of memory. Tried to allocate 20.00 MiB?",
+    "<alice> RuntimeError: CUDA error: invalid device ordinal",
+    'The error "Bootstrap : no socket interface found" means that nothing matches.',
+    "If you see CUDA error: device-side assert triggered, set CUDA_LAUNCH_BLOCKING=1.",
+    "For debugging consider passing CUDA_LAUNCH_BLOCKING=1",
+    "retrying after error 'CUDA out of memory. Tried to allocate 1.95 GiB.' with batch size 8",
+    "WARNING: caught CUDA out of memory. Tried to allocate 1.95 GiB, halving the batch",
+    "OOM: Ran out of memory with exception: CUDA out of memory. Tried to allocate 2.00 GiB",
+    "ValueError: unknown pattern 'CUDA error: an illegal memory access was encountered'",
+    "KeyError: 'OSError: [Errno 28] No space left on device'",
+    "| RuntimeError: CUDA out of memory. | more memory |",
+    "1. RuntimeError: CUDA error: out of memory",
+    "E       RuntimeError: CUDA out of memory. Tried to allocate 20.00 MiB (GPU 0; 1 GiB total",
+    "test_oom.py::test_message PASSED [CUDA out of memory. Tried to allocate 20.00 MiB]",
+    "Killed the old server",
+    "No space left for the caption",
+    "Address already in use is a common error",
+    "echo slurmstepd: error: Detected 1 oom_kill event in StepId=1.0. Some",
+    "n0:1:2 [0] NCCL INFO Connected all rings",
+    "n0:1:2 [0] NCCL INFO NET/Plugin: No plugin found (libnccl-net.so)",
+    "n0:1:2 [0] NCCL INFO comm 0x7f rank 0 nranks 8 - Destroy COMPLETE",
+    "/opt/torch/cuda/__init__.py:10: FutureWarning: torch.cuda.amp is deprecated",
+    "user: docker: Error response from daemon: could not select device driver",
+    "Q: Failed to initialize NVML: Unknown Error",
+)
+
+
+@pytest.mark.parametrize("line", NEAR_MISSES)
+def test_what_only_resembles_a_text_is_nothing(line):
+    """Prose, code, quotations, handled errors and NCCL's ordinary news."""
+    assert text_of(line) is None
