@@ -35,15 +35,14 @@ gputui                        the monitor, on this machine's GPUs
 gputui --demo                 on a fake node that runs into trouble
 gputui --once                 one reading as text; --json for machines
 gputui --stream | jq .        readings, log lines and incidents, for ever
+gputui scan kern.log          the events and incidents in logs, offline
+gputui explain 79             what an error means, who says what, what to do
 gputui config init            a file of settings, to fill in
 """
 
 _EXIT_CODES = """\
 exit codes: 0 healthy, 1 incidents of warning or worse, 2 could not read, 64 bad usage
 """
-
-COMMANDS = ("bundle", "config", "doctor")
-"""What may stand first: a command that is not the monitor."""
 
 _INDEX_DIGITS = 4
 _LEAST_INTERVAL_S, _MOST_INTERVAL_S = 0.1, 3600.0
@@ -217,7 +216,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(given: list[str]) -> int:
-    if given and given[0] in COMMANDS:
+    if given and not given[0].startswith("-"):
         return _command(given[0], given[1:])
     parser = _parser()
     options = parser.parse_args(given)
@@ -239,6 +238,16 @@ def _command(name: str, arguments: Sequence[str]) -> int:
     """Run what is not the monitor."""
     from importlib import import_module
 
+    from gputui.commands import command_names
+
+    names = command_names()
+    if name not in names:
+        import difflib
+
+        near = difflib.get_close_matches(name, names, 1)
+        meant = f"; did you mean {near[0]}?" if near else ""
+        complain(f'no command "{name}"{meant} (there are {", ".join(names)}; see gputui -h)')
+        return BAD_USAGE
     with writing():
         return int(import_module(f"gputui.commands.{name}").run(arguments))
 

@@ -19,7 +19,7 @@ from gputui.bus import parse_bus_id
 
 BUS = r"(?P<bus>(?:[0-9a-fA-F]{1,16}:)?[0-9a-fA-F]{2}:[0-9a-fA-F]{2})(?:\.[0-7])?"
 _GPU_AT = rf"NVRM: (?:GPU|GPU at) (?:PCI:)?{BUS}:?\s"
-_DEVICE = r"(?:nvidia\S*|pcieport|pci|vfio-pci|nouveau)"
+_DEVICE = r"(?:nvidia|pcieport)"
 """Drivers of GPUs, and of the bridges they hang on: errors of other devices are not ours."""
 
 

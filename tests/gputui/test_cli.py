@@ -330,7 +330,7 @@ def test_a_stream_can_be_read_again(environment, run, tmp_path):
         (["--source", "nvml"], "expected local, ssh:HOST, stream=PATH or replay=FILE"),
         (["--json", "--brief"], "exclude each other"),
         (["--once", "--stream"], "exclude each other"),
-        (["everything"], "unrecognized arguments: everything"),
+        (["everything"], 'no command "everything" (there are bundle, config'),
         ([], "the screen needs a terminal; --once, --json and --stream work without one"),
     ],
 )

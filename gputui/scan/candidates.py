@@ -1,0 +1,37 @@
+"""Which lines of a block may be about a GPU or what it hangs on.
+
+Most lines of a log are about something else: they are never decoded, nor even cut out. Each needle
+is one search by the C library's own means over the whole block; only where one is found the line's
+ends are looked up.
+"""
+
+from __future__ import annotations
+
+NEEDLES = (b"NVRM:", b"nvidia", b"pcieport ", b"NVSwitch", b"libnccl", b" available PCIe ")
+"""Every message in :mod:`gputui.logs.grammar` has one of these."""
+
+_PREFIXES = {
+    b"nvidia": (
+        b"nvidia ", b"nvidia:", b"nvidia-nvswitch", b"nvidia-peermem", b"nvidia_dev_xid:",
+    ),
+}  # fmt: skip
+"""What must stand where a needle was found, for those that other messages are full of."""
+
+
+def candidates(block: bytes) -> list[tuple[int, int]]:
+    """Where the lines worth a closer look begin and end in a block, in order, each once."""
+    found: dict[int, int] = {}
+    find, rfind = block.find, block.rfind
+    for needle in NEEDLES:
+        at = find(needle)
+        prefixes = _PREFIXES.get(needle)
+        while at >= 0:
+            if prefixes is not None and not block.startswith(prefixes, at):
+                at = find(needle, at + 1)
+                continue
+            end = find(b"\n", at)
+            if end < 0:
+                end = len(block)
+            found[rfind(b"\n", 0, at) + 1] = end
+            at = find(needle, end)
+    return sorted(found.items())

@@ -1,0 +1,160 @@
+"""From events in logs to incidents: the engine and the rules of the monitor, one engine a machine.
+
+Nothing in a log shows that a thing is well again, so an incident that comes back is told as one
+with what it was before: who reads a log wants to know what happened to which GPU, how often, from
+when to when.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+
+from gputui.incidents import evidence
+from gputui.incidents.engine import Engine
+from gputui.incidents.rule import Rule
+from gputui.incidents.rules import all_rules
+from gputui.logs.job_event import JobEvent
+from gputui.logs.kernel import KernelEvent
+from gputui.model import Incident, NodeSample
+
+_INTERVAL_S = 1.0
+_PASS_EVERY_S = 60.0
+"""How much of a log's time goes by between two looks at what has been quiet for long enough."""
+
+_MOST_INCIDENTS = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """An incident of a log: all that is the same of it. ``last_s`` is when it was last told."""
+
+    incident: Incident
+    last_s: float
+
+
+@dataclass(slots=True)
+class _Machine:
+    """The engine of one machine; its incidents as they were last told, and when each last
+    happened, by their ids.
+    """
+
+    engine: Engine
+    passed_s: float
+    told: dict[str, Incident] = field(default_factory=dict)
+    last_s: dict[str, float] = field(default_factory=dict)
+
+
+class Judge:
+    """Hears events and gives incidents. ``left_out`` counts those beyond what is kept."""
+
+    def __init__(self, rules: Iterable[Rule] | None = None) -> None:
+        kept = all_rules() if rules is None else rules
+        self._rules = [rule for rule in kept if rule.is_of_events or rule.on_failed_gpu]
+        self._machines: dict[str, _Machine] = {}
+        self._incidents = 0
+        self.left_out = 0
+
+    def hear(self, event: KernelEvent | JobEvent, host: str) -> None:
+        """Take in an event. It may be older than the one before."""
+        machine = self._machines.get(host)
+        if machine is None:
+            machine = self._machines[host] = self._machine(host, event.time_s)
+        elif event.time_s - machine.passed_s > _PASS_EVERY_S:
+            self._note(machine)
+            machine.engine.pass_time(event.time_s)
+            machine.passed_s = event.time_s
+        if isinstance(event, JobEvent):
+            machine.engine.job(event)
+        else:
+            machine.engine.log(event)
+
+    def incidents(self) -> list[Found]:
+        """All that was found: the gravest first, then the oldest; children follow their parent."""
+        found: list[Found] = []
+        for machine in self._machines.values():
+            self._note(machine)
+            found += _grouped(machine)
+        return list(_in_order(found))
+
+    def _machine(self, host: str, time_s: float) -> _Machine:
+        engine = Engine(self._rules, interval_s=_INTERVAL_S)
+        engine.meet(NodeSample(host=host, time_s=time_s))
+        return _Machine(engine, time_s)
+
+    def _note(self, machine: _Machine) -> None:
+        """Keep what changed. One that is over keeps its place under what brought it about."""
+        for incident in machine.engine.changes():
+            before = machine.told.get(incident.id)
+            if before is None:
+                if self._incidents >= _MOST_INCIDENTS:
+                    self.left_out += 1
+                    continue
+                self._incidents += 1
+            elif incident.cleared_s is not None:
+                incident = replace(incident, parent=before.parent, children=before.children)
+            machine.told[incident.id] = incident
+        for saved in machine.engine.saved:
+            machine.last_s[saved.incident.id] = saved.last_s
+
+
+def _grouped(machine: _Machine) -> list[Found]:
+    """Incidents of one kind, subject and key as one: when it first was, and how often in all."""
+    groups: dict[str, list[Incident]] = {}
+    for incident in machine.told.values():
+        groups.setdefault(_stem(incident.id), []).append(incident)
+    first = {stem: members[0].id for stem, members in groups.items()}
+    names = {one.id: first[_stem(one.id)] for one in machine.told.values()}
+    merged = [_merged(members, names, machine.last_s) for members in groups.values()]
+    there = {one.incident.id for one in merged}
+    children: dict[str, list[str]] = {}
+    for one in merged:
+        if one.incident.parent in there and one.incident.parent is not None:
+            children.setdefault(one.incident.parent, []).append(one.incident.id)
+    return [
+        replace(
+            one,
+            incident=replace(
+                one.incident,
+                parent=one.incident.parent if one.incident.parent in there else None,
+                children=tuple(sorted(children.get(one.incident.id, ()))),
+            ),
+        )
+        for one in merged
+    ]
+
+
+def _stem(name: str) -> str:
+    """An incident's id without the time when it was opened."""
+    return name.rpartition("/")[0]
+
+
+def _merged(members: list[Incident], names: dict[str, str], last_s: dict[str, float]) -> Found:
+    worst = max(members, key=lambda one: (one.severity, one.opened_s))
+    last = members[-1]
+    pieces: tuple[str, ...] = ()
+    for one in members:
+        pieces = evidence.bounded(pieces, one.evidence)
+    parents = [names.get(one.parent or "") for one in members]
+    incident = replace(
+        worst,
+        id=members[0].id,
+        opened_s=min(one.opened_s for one in members),
+        cleared_s=last.cleared_s,
+        count=sum(one.count for one in members),
+        evidence=pieces,
+        parent=None if None in parents else parents[0],
+    )
+    return Found(incident, max(last_s.get(one.id, one.opened_s) for one in members))
+
+
+def _in_order(found: list[Found]) -> Iterator[Found]:
+    found.sort(key=lambda one: (-one.incident.severity, one.incident.opened_s, one.incident.id))
+    below: dict[str | None, list[Found]] = {}
+    for one in found:
+        below.setdefault(one.incident.parent, []).append(one)
+    waiting = below.pop(None, [])[::-1]
+    while waiting:
+        one = waiting.pop()
+        yield one
+        waiting += below.pop(one.incident.id, [])[::-1]

@@ -1,0 +1,1 @@
+"""What a scan found, written for machines and for people. One form a file."""

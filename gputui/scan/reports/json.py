@@ -1,0 +1,41 @@
+"""``gputui scan --json``: a line an event as it is found, then a line an incident."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+
+from gputui.recording import incident_object
+from gputui.scan.judge import Found
+from gputui.scan.reader import Located
+
+_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
+
+
+def event_line(one: Located) -> str:
+    """One event. What its line does not have is null; ``time_s`` is, where there is no date."""
+    event = one.event
+    shown: dict[str, object] = {
+        "event": event.kind,
+        "file": one.file,
+        "line": event.line,
+        "bus_id": event.bus_id,
+        "code": event.code,
+        "pid": event.pid,
+        "process": event.process,
+        "text": event.text,
+        "host": one.host,
+        "time_s": event.time_s if one.is_dated else None,
+    }
+    for name in ("gpu_instance", "compute_instance", "caused_by"):
+        value = getattr(event, name)
+        if value is not None:
+            shown[name] = value
+    return _encode(shown) + "\n"
+
+
+def incident_lines(found: Iterable[Found]) -> Iterable[str]:
+    """The incidents, each with the time when it was last told."""
+    for one in found:
+        shown = {**incident_object(one.incident), "last_s": one.last_s}
+        yield _encode({"event": "incident", "incident": shown}) + "\n"
