@@ -17,7 +17,7 @@ from typing import Any
 from gputui.incidents.inventory import Expected
 from gputui.incidents.thresholds import Thresholds
 from gputui.places import SYSTEM_CONFIG, user_config
-from gputui.quantities import duration_s, share
+from gputui.quantities import celsius, duration_s, share, watts
 
 LEAST_INTERVAL_S, MOST_INTERVAL_S = 0.1, 3600.0
 
@@ -88,6 +88,18 @@ def _whole(value: object) -> int:
     if type(value) is not int or value < 1:
         raise _WrongError("expected a whole number from 1 on")
     return value
+
+
+def _watts(value: object) -> float:
+    if not isinstance(value, str):
+        raise _WrongError('expected a power in quotes, such as "10kW"')
+    return watts(value)
+
+
+def _celsius(value: object) -> float:
+    if not isinstance(value, str):
+        raise _WrongError('expected a temperature in quotes, such as "27C"')
+    return celsius(value)
 
 
 def _expected(value: object) -> Expected:
@@ -220,6 +232,34 @@ ENTRIES = (
         "how far back failures of a GPU count",
     ),
     Entry(
+        "thresholds.ecc_corrected",
+        "ecc_corrected_per_minute",
+        _whole,
+        "600",
+        "corrected memory errors of a GPU, a minute, that are too many",
+    ),
+    Entry(
+        "thresholds.capped_clock",
+        "capped_clock_share",
+        _share,
+        '"70%"',
+        "clock of a power-capped GPU, of its peers', that is worth telling",
+    ),
+    Entry(
+        "thresholds.inlet_low",
+        "inlet_low_c",
+        _celsius,
+        '"16C"',
+        "air at the inlet that is too cold",
+    ),
+    Entry(
+        "thresholds.inlet_high",
+        "inlet_high_c",
+        _celsius,
+        '"27C"',
+        "air at the inlet that is too warm",
+    ),
+    Entry(
         "processes.allowed_users",
         "allowed_users",
         _patterns,
@@ -232,6 +272,13 @@ ENTRIES = (
         _patterns,
         '["*python3 *"]',
         "what may run on the GPUs; anything if it is not set",
+    ),
+    Entry(
+        "power.supply",
+        "power_supply_w",
+        _watts,
+        '"10kW"',
+        "what the supply can give to the node's GPUs",
     ),
 )
 """Everything that can be set, in the order of the template."""

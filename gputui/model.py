@@ -152,6 +152,7 @@ class GpuSample:
     ecc_sram_uncorrected_volatile: int | None = None
     ecc_sram_corrected_aggregate: int | None = None
     ecc_sram_uncorrected_aggregate: int | None = None
+    ecc_sram_threshold_exceeded: bool | None = None
     ecc_dram_corrected_volatile: int | None = None
     ecc_dram_uncorrected_volatile: int | None = None
     ecc_dram_corrected_aggregate: int | None = None
@@ -172,8 +173,8 @@ class GpuSample:
     pcie_replays: int | None = None
     nvlinks: int | None = None
     nvlinks_down: tuple[int, ...] | None = None
-    nvlink_crc_errors: int | None = None
     nvlink_peers: tuple[str, ...] | None = None
+    nvlink_crc_errors: int | None = None
     nvlink_replay_errors: int | None = None
     nvlink_recovery_errors: int | None = None
     violation_power_ns: int | None = None
@@ -181,12 +182,15 @@ class GpuSample:
     violation_sync_boost_ns: int | None = None
     violation_board_limit_ns: int | None = None
     violation_reliability_ns: int | None = None
+    violation_sw_thermal_ns: int | None = None
+    violation_hw_thermal_ns: int | None = None
+    violation_power_brake_ns: int | None = None
     fabric_state: str | None = None
+    fabric_health: str | None = None
     mig_enabled: bool | None = None
     persistence_enabled: bool | None = None
     serial: str | None = None
     vbios: str | None = None
-    fabric_health: str | None = None
     missing: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -224,8 +228,9 @@ class HostSample:
 
     ``cpu_percent`` is of all CPUs, since the last reading. ``memory_used_bytes`` is what is not
     available. Each pressure is the share of the last ten seconds in which some task waited for it
-    (``some avg10`` of /proc/pressure). ``missing`` maps each field that is None to the reason, and
-    ``links`` to the reason why no links are told, where they cannot be listed.
+    (``some avg10`` of /proc/pressure). ``inlet_c`` is the air that comes into the machine.
+    ``missing`` maps each field that is None to the reason, and ``links`` to the reason why no links
+    are told, where they cannot be listed.
     """
 
     cpu_percent: float | None = None
@@ -240,6 +245,7 @@ class HostSample:
     io_pressure_percent: float | None = None
     uptime_s: float | None = None
     boot_id: str | None = None
+    inlet_c: float | None = None
     missing: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -323,13 +329,13 @@ class PciGpu:
     bus_id: str
     driver: str | None = None
     hidden: bool = False
+    above: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class NodeSample:
     """One reading of a whole node.
 
-    above: tuple[str, ...] = ()
     ``time_s`` is Unix time. ``gpu_count`` is what NVML counts, which includes GPUs that no longer
     answer. ``error`` says, in words, why there are no GPUs at all when the driver failed to answer,
     and ``error_code`` is the NVML code of it, where there is one. ``on_bus`` are the GPUs that the

@@ -57,3 +57,18 @@ def watts(text: str) -> float:
     if found is None:
         raise ValueError(f'"{text}" is no power: expected a number with a unit, such as 10kW')
     return float(found[1]) * (1000 if found[2].lower() == "kw" else 1)
+
+
+_CELSIUS = re.compile(r"(-?[0-9]+(?:\.[0-9]+)?)\s?(?:°\s?)?C")
+
+
+def celsius(text: str) -> float:
+    """Degrees of ``27C``. Raises ValueError that says what was expected.
+
+    >>> celsius("27C")
+    27.0
+    """
+    found = _CELSIUS.fullmatch(text.strip())
+    if found is None:
+        raise ValueError(f'"{text}" is no temperature: expected one such as 27C')
+    return float(found[1])

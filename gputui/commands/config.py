@@ -114,11 +114,17 @@ def _set(config: Config, entry: Entry) -> str:
     return f"{_name(entry)} = {_written(entry, value)}"
 
 
+_UNITS = (("_share", 100, "%"), ("_s", 1, "s"), ("_c", 1, "C"), ("_w", 1, "W"))
+"""How a number is written, by the end of its name: its factor and its unit."""
+
+
 def _written(entry: Entry, value: object) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, frozenset | tuple):
         return "[" + ", ".join(f'"{one}"' for one in sorted(value)) + "]"
     if isinstance(value, float):
-        return f'"{100 * value:g}%"' if entry.target.endswith("_share") else f'"{value:.12g}s"'
+        for end, factor, unit in _UNITS:
+            if entry.target.endswith(end):
+                return f'"{factor * value:.12g}{unit}"'
     return f'"{value}"' if isinstance(value, str) else str(value)

@@ -7,7 +7,9 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import replace
 from typing import Generic, TypeVar
 
+from gputui.incidents.boots import Boots
 from gputui.incidents.failures import Failures
+from gputui.incidents.growth import Counters
 from gputui.incidents.thresholds import Thresholds
 from gputui.logs.job_event import JobEvent
 from gputui.logs.kernel import KernelEvent
@@ -53,12 +55,15 @@ class _Events(Generic[Sort, Event]):
 class History:
     """Bounded memory of one node, oldest first. The present sample and event are part of it.
 
-    ``thresholds`` are the numbers that rules go by.
+    ``thresholds`` are the numbers that rules go by, ``counters`` by how much errors have grown,
+    ``boots`` when the node was started.
     """
 
     def __init__(self, thresholds: Thresholds = DEFAULTS) -> None:
         self.thresholds = thresholds
         self.samples: deque[NodeSample] = deque(maxlen=_MOST_SAMPLES)
+        self.counters = Counters()
+        self.boots = Boots()
         self.failures = Failures()
         self._kernel: _Events[tuple[str | None, str, int | None], KernelEvent] = _Events()
         self._jobs: _Events[tuple[str | None, str], JobEvent] = _Events()
@@ -72,6 +77,8 @@ class History:
         if self.samples and self.samples[-1].time_s == sample.time_s:
             self.samples.pop()
         self.samples.append(replace(sample, processes=()))
+        self.counters.add(sample)
+        self.boots.add(sample)
         while sample.time_s - self.samples[0].time_s > WINDOW_S and len(self.samples) > 2:
             self.samples.popleft()
         for process in sample.processes:

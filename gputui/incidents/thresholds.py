@@ -50,3 +50,18 @@ class Thresholds:
 
     allowed_commands: tuple[str, ...] = ()
     """What may run on the GPUs: patterns of command lines; anything, if there are none."""
+
+    ecc_corrected_per_minute: int = 600
+    """Corrected memory errors of one GPU beyond which they say something."""
+
+    power_supply_w: float | None = None
+    """What the node's supply can give to its GPUs; nobody knows, if it is not told."""
+
+    capped_clock_share: float = 0.7
+    """A clock below this share of its peers' tells that a power cap costs work."""
+
+    inlet_low_c: float = 16.0
+    """Air colder than this lets water condense."""
+
+    inlet_high_c: float = 27.0
+    """Air warmer than this is beyond what ASHRAE recommends for servers."""

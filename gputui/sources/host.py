@@ -13,6 +13,7 @@ from typing import Any
 
 from gputui.model import HostSample
 from gputui.sources.files import NOT_SUPPORTED, NOT_THERE, OpenFiles, read_text, why
+from gputui.sources.inlet import InletReader
 from gputui.sources.reasons import garbage
 
 TWO_NEEDED = "needs two readings"
@@ -82,6 +83,7 @@ class HostReader:
         self._times: tuple[int, int] | None = None
         self._cpu_count: int | None = None
         self._boot_id: str | None = None
+        self._inlet = InletReader(root)
 
     def read(self) -> HostSample:
         """One reading. Never raises: what cannot be read is missing, with its reason."""
@@ -98,6 +100,9 @@ class HostReader:
             else:
                 values.update(zip(part.fields, found, strict=True))
         self._boot(values, missing)
+        values["inlet_c"], why_not = self._inlet.read()
+        if why_not:
+            missing["inlet_c"] = why_not
         return HostSample(**values, missing=missing)
 
     def _file(self, path: str, limit: int = _SHORT_BYTES) -> bytes:

@@ -65,6 +65,9 @@ class _Field:
 _FIELDS = (
     _Field("recovery_action", 230, count),
     _Field("memory_temperature_c", 82, celsius),
+    _Field("violation_sw_thermal_ns", 269, count),
+    _Field("violation_hw_thermal_ns", 270, count),
+    _Field("violation_power_brake_ns", 271, count),
     _Field("nvlink_replay_errors", 52, count),
     _Field("nvlink_recovery_errors", 59, count),
     _Field("nvlink_crc_errors", 38, count),
@@ -111,6 +114,13 @@ def _ecc_at(kind: int, counter: int, where: int) -> Callable[[Nvml, Handle], tup
     return lambda nvml, handle: (
         count(nvml.nvmlDeviceGetMemoryErrorCounter(handle, kind, counter, where)),
     )
+
+
+def _sram_threshold(nvml: Nvml, handle: Handle) -> tuple[Value, ...]:
+    """Whether the chip's own memories have failed too often (nvmlEccSramErrorStatus_v1_t)."""
+    status = nvml.c_nvmlEccSramErrorStatus_v1_t()
+    nvml.nvmlDeviceGetSramEccErrorStatus(handle, nvml.byref(status))
+    return (flag(status.bThresholdExceeded),)
 
 
 def _remapped_rows(nvml: Nvml, handle: Handle) -> tuple[Value, ...]:
@@ -239,6 +249,7 @@ SLOW_READINGS = (
         for kind_name, kind in (("corrected", _CORRECTED), ("uncorrected", _UNCORRECTED))
         for counter_name, counter in (("volatile", _VOLATILE), ("aggregate", _AGGREGATE))
     ),
+    SlowReading(("ecc_sram_threshold_exceeded",), _sram_threshold, _LINKS_S),
     SlowReading(("remap_banks_low", "remap_banks_none"), _remap_banks, _HARDLY_EVER_S),
     SlowReading(("retired_pages_single_bit",), _retired_pages(0), _HARDLY_EVER_S),
     SlowReading(("violation_sync_boost_ns",), _violation(2), _LINKS_S),

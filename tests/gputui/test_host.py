@@ -28,6 +28,10 @@ def host(tree):
             "proc/pressure/io": PRESSURE.format("56.00"),
             "proc/uptime": "12345.67 99999.99",
             "proc/sys/kernel/random/boot_id": "5ae42f4c-3e78-4b22-83e5-f113e032be6b",
+            "sys/class/hwmon/hwmon1/temp1_label": "CPU0 Temp",
+            "sys/class/hwmon/hwmon1/temp1_input": "61000",
+            "sys/class/hwmon/hwmon3/temp2_label": "Inlet Temp",
+            "sys/class/hwmon/hwmon3/temp2_input": "23500",
         }
     )
     return tree
@@ -52,6 +56,7 @@ def test_the_host_is_read_in_full(host):
         sample.io_pressure_percent,
     ) == (0.12, 3.4, 56.0)
     assert (sample.uptime_s, sample.cpu_count) == (12345.67, 4)
+    assert sample.inlet_c == 23.5
     assert sample.boot_id == "5ae42f4c-3e78-4b22-83e5-f113e032be6b"
 
 
@@ -168,3 +173,28 @@ def test_this_machine_is_plausible():
         field = f"{name}_pressure_percent"
         share = getattr(sample, field)
         assert sample.missing[field] if share is None else 0 <= share <= 100
+
+
+def test_an_inlet_that_nobody_measures_says_so(host):
+    """A machine without such a sensor, one whose sensor reads nonsense, and one that went."""
+    host.write({"sys/class/hwmon/hwmon3/temp2_input": "999000"})
+    reader = HostReader(host.root)
+    assert reader.read().missing["inlet_c"] == "garbage: 999 C"
+    host.write({"sys/class/hwmon/hwmon3/temp2_input": "-5000"})
+    assert reader.read().inlet_c == -5.0
+    host.remove("sys/class/hwmon/hwmon3")
+    assert reader.read().missing["inlet_c"] == "not there"
+    assert HostReader(host.root).read().missing["inlet_c"] == "no sensor of the machine tells it"
+
+
+def test_an_ambient_sensor_stands_in_for_the_inlets(host):
+    """Vendors call it either way; an inlet's own is preferred."""
+    host.write(
+        {
+            "sys/class/hwmon/hwmon0/temp9_label": "Ambient",
+            "sys/class/hwmon/hwmon0/temp9_input": "21000",
+        }
+    )
+    assert HostReader(host.root).read().inlet_c == 23.5
+    host.remove("sys/class/hwmon/hwmon3")
+    assert HostReader(host.root).read().inlet_c == 21.0

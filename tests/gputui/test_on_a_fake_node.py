@@ -153,12 +153,15 @@ def test_everything_that_changes_seldom_is_read_on_a_healthy_node(watched):
 
 
 def test_a_reset_that_is_required_is_told(watched):
-    """An uncontained error asks for a reset; the GPU's own Xid hangs under it."""
+    """An uncontained error asks for a reset; that, and the error's Xid, hang under it."""
     watched.watch(3)
     raise_xid(watched.node, watched.node.gpus[2], 95, watched.now_us)
     snapshot = watched.watch(2)
     assert states(snapshot)[2] == "reset_needed"
-    assert [one.kind for one in snapshot.incidents] == ["GpuResetRequired", "GpuXid"]
+    error, *consequences = snapshot.incidents
+    assert (error.kind, error.cause) == ("EccUncorrectable", "uncontained")
+    assert sorted(one.kind for one in consequences) == ["GpuResetRequired", "GpuXid"]
+    assert {one.parent for one in consequences} == {error.id}
 
 
 def test_an_xid_is_seen_by_who_may_not_read_the_kernel_log(fake_node):

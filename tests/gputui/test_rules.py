@@ -259,9 +259,9 @@ def test_a_fan_that_stands_still_is_the_fan(node, make):
     assert node.one.cause == "fan"
 
 
-@pytest.mark.parametrize("reasons", [0x4, 0x8, 0x80])
+@pytest.mark.parametrize("reasons", [0x4, 0x8])
 def test_lowered_clocks_without_heat_are_not_heat(node, make, reasons):
-    """Power cap, power brake and the bare hardware-slowdown bit are something else."""
+    """Power cap and the bare hardware-slowdown bit are something else."""
     assert node.sees(make.gpu(3, clock_reasons=reasons), seconds=30).kinds == []
 
 

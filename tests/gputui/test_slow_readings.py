@@ -180,7 +180,7 @@ def test_a_gpu_that_was_lost_is_asked_for_everything_again_when_it_returns(nvml)
     assert not [why for why in back.missing.values() if is_failure(why)]
     while reader.read_slow():
         pass
-    assert reader.read(1002.0).gpus[0].remap_failed is True
+    assert reader.read(1002.0).gpus[0].remapped_rows_uncorrectable == 2
 
 
 def test_no_reading_waits_for_slow_ones(nvml):

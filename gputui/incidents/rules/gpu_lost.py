@@ -35,6 +35,7 @@ def gpu_lost(now: NodeSample, past: History) -> Iterator[Finding]:
             action_text=ACTION_TEXTS[Action.POWER_CYCLE],
             evidence=(*evidence.told(told, now.time_s), f"NVML: {words(gpu.return_code)}"),
             since_s=min((event.time_s for event in told), default=None),
+            under=("GpuThermalShutdown",),
             holds=_AT_ONCE if told or gpu.return_code != UNKNOWN else _HICCUP,
         )
 

@@ -26,5 +26,5 @@ def gpu_reset_required(now: NodeSample, past: History) -> Iterator[Finding]:
             action_text=ACTION_TEXTS[Action.RESET_GPU],
             evidence=(f"NVML: {words(gpu.return_code)}",),
             since_s=xids[-1].time_s if xids else None,
-            under=("GpuLost",),
+            under=("GpuLost", "EccUncorrectable"),
         )
