@@ -215,4 +215,12 @@ def _select(family: str, given: Mapping[str, str]) -> FaultType:
         )
     if chosen or len(kinds) == 1:
         return (chosen or list(kinds))[0]
+    selectors = [str(kind.by) for kind in kinds]
+    known = {argument.name for kind in kinds for argument in kind.arguments}
+    for name in given:
+        # The one that selects may be missing only because its name is misspelt.
+        hint = did_you_mean(name, selectors)
+        if name not in known and "Did you mean" in hint:
+            problem = f"'{family}' has no argument {quoted(name)}{hint}"
+            raise ArgumentError(problem, name, in_name=True)
     raise ArgumentError(f"'{family}' needs one of {', '.join(str(kind.by) for kind in kinds)}.")

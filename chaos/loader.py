@@ -14,6 +14,7 @@ from chaos.fields import Fields, items_of, read_value
 from chaos.fleet import MAX_GPUS, MAX_NODES, Fleet, Given, Job, gpus_of
 from chaos.scenario import Scenario
 from chaos.selection import Gpus, Inventory, Nodes, SelectionError
+from chaos.terms import TermsReader
 from chaos.timeline import TimelineReader
 from chaos.values import Count, Percent, Size
 from chaos.yaml_tree import Table, Tree, Word, kind_of, read_tree
@@ -23,10 +24,9 @@ KEYS = (
     "scenario", "why", "given", "timeline",
     "expect", "runbook", "seed", "stop", "vary", "allow",
 )  # fmt: skip
-GIVEN_KEYS = ("fleet", "jobs")
+GIVEN_KEYS = ("fleet", "jobs", "steady")
 FLEET_KEYS = ("nodes", "gpus", "model", "driver")
 JOB_KEYS = ("id", "gpus", "nodes", "load", "memory", "user", "command")
-EXPECTATIONS = ("incident", "call", "action", "state", "log", "exit", "never", "touched")
 
 
 def load(path: Path) -> Scenario:
@@ -47,15 +47,18 @@ def _scenario(top: Fields, path: Path) -> Scenario:
             f"scenario {quoted(name.text)} in a file named {path.name}: the two must agree.",
         )
     given, inventory = _given(top)
-    _check_not_judged_yet(top)
-    timeline = TimelineReader(inventory, top.mistakes).read(top.get("timeline"))
+    timeline = TimelineReader(inventory, top.mistakes)
+    entries = timeline.read(top.get("timeline"))
+    terms = TermsReader(top, inventory, timeline.ids, path.parent).read()
+    _check_vary(top)
     return Scenario(
         name.text if name else "",
         why.text if why else "",
         path,
         given,
-        timeline,
+        entries,
         top.value("seed", int, 0),
+        terms,
     )
 
 
@@ -177,23 +180,8 @@ class _Jobs:
                 )
 
 
-# --- accepted, and not judged by a run -----------------------------------------------------------
-
-
-def _check_not_judged_yet(top: Fields) -> None:
-    """The shape of what only a verdict needs."""
-    mistakes = top.mistakes
-    for item in items_of(top.get("expect"), "expect", mistakes):
-        if not isinstance(item, Table):
-            mistakes.add(item.place, f"an expectation is a mapping, not {kind_of(item)}.")
-            continue
-        heads = [key for key, _ in item.entries if key.text in EXPECTATIONS]
-        if len(heads) != 1:
-            mistakes.add(
-                item.place, f"an expectation has exactly one of {', '.join(EXPECTATIONS)}."
-            )
-    for name in ("runbook", "stop", "vary"):
-        tree = top.get(name)
-        if tree is not None and not isinstance(tree, Table):
-            mistakes.add(tree.place, f"{name}: expected a mapping, not {kind_of(tree)}.")
-    items_of(top.get("allow"), "allow", mistakes)
+def _check_vary(top: Fields) -> None:
+    """The shape of what only a campaign needs."""
+    tree = top.get("vary")
+    if tree is not None and not isinstance(tree, Table):
+        top.mistakes.add(tree.place, f"vary: expected a mapping, not {kind_of(tree)}.")

@@ -7,7 +7,7 @@ virtual time.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 
@@ -42,8 +42,13 @@ class Run:
         self._active: dict[str, Active] = {}
         self._layers = Layers()
         self._counts: dict[str, int] = {}
+        self._listeners: list[tuple[Callable[[Active], None], Callable[[Active], None]]] = []
         for number, entry in enumerate(timeline):
             world.schedule(entry.at_us, f"timeline/{number:05}", partial(self._play, entry))
+
+    def listen(self, applied: Callable[[Active], None], healed: Callable[[Active], None]) -> None:
+        """Be told of every fault when it is applied, before it shows, and when it is healed."""
+        self._listeners.append((applied, healed))
 
     @property
     def active(self) -> tuple[Active, ...]:
@@ -67,6 +72,8 @@ class Run:
         active = Active(fault_id or self._next_id(fault), fault, now_us, until_us, undo)
         if active.id in self._active:
             raise FaultError(f"a fault '{active.id}' is in force already")
+        for applied, _ in self._listeners:
+            applied(active)
         try:
             fault.apply(self.world, undo)
         except Exception:
@@ -86,6 +93,8 @@ class Run:
         if active is None:
             hint = did_you_mean(fault_id, self._active, "In force")
             raise UnknownFaultError(f"no fault {quoted(fault_id)} is in force{hint}")
+        for _, healed in self._listeners:
+            healed(active)
         self._undo(active)
 
     def heal_all(self) -> tuple[str, ...]:

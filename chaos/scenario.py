@@ -1,4 +1,4 @@
-"""What a scenario is: what is given, and what breaks when.
+"""What a scenario is: what is given, what breaks when, and what is to come of it.
 
 The file format is YAML 1.2 (``chaos/loader.py`` reads it)::
 
@@ -10,16 +10,19 @@ The file format is YAML 1.2 (``chaos/loader.py`` reads it)::
     timeline:
       - {id: block, at: 30s, thermal: {gpu: n0/3, airflow: 20%}}
       - {at: 5m, heal: block}
+    expect:
+      - {incident: GpuThermalThrottle, gpu: n0/3, cause: heat-sink, within: 2m}
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from chaos.errors import Place
 from chaos.fault import Fault
 from chaos.fleet import Given
+from chaos.terms import Terms
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,3 +52,18 @@ class Scenario:
     given: Given
     timeline: tuple[Entry, ...] = ()
     seed: int = 0
+    terms: Terms = field(default_factory=Terms)
+
+    def seeded(self, seed: int | None) -> Scenario:
+        """The same with another seed; with None as it is."""
+        return self if seed is None else replace(self, seed=seed)
+
+    @property
+    def begins_us(self) -> int:
+        """When the first thing breaks: deadlines count from here."""
+        return min((entry.at_us for entry in self.timeline), default=0)
+
+    @property
+    def starts_us(self) -> dict[str, int]:
+        """When each entry with an id comes."""
+        return {entry.id: entry.at_us for entry in self.timeline if entry.id is not None}

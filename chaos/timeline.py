@@ -20,6 +20,11 @@ class TimelineReader:
         self._verbs = (*families(), "heal")
         self._ids: dict[str, None] = {}
 
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The ids of the entries read so far."""
+        return tuple(self._ids)
+
     def read(self, tree: Tree | None) -> tuple[Entry, ...]:
         """Read all of them."""
         entries = []

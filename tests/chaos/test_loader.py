@@ -164,9 +164,9 @@ WRONG = {
     ),
     "expectation of two heads": (
         HEAD + "expect:\n  - {incident: GpuLost, action: reboot}\n",
-        "4:5: an expectation has exactly one of incident, ",
+        "4:25: 'incident' and 'action' in one expectation: each is one of its own.",
     ),
-    "runbook of words": (HEAD + "runbook: fix.sh\n", "3:10: runbook: expected a mapping, not 'fix.sh'."),
+    "runbook of words": (HEAD + "runbook: fix.sh\n", "3:10: runbook is a mapping of run, when, args, on, exit, not 'fix.sh'."),
     "allow of words": (HEAD + "allow: GpuXid\n", "3:8: allow: expected a list"),
 }  # fmt: skip
 

@@ -1,0 +1,24 @@
+"""The call of a command is expected."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from chaos.expectation import Judge, Timing, expectation
+from chaos.judges import Comes
+from chaos.matching import CallMatch, Where
+from chaos.patterns import Pattern
+from chaos.selection import Inventory, Nodes
+
+
+@expectation("call")
+@dataclass(frozen=True, slots=True)
+class CallExpected:
+    """A command is called: ``*`` in it stands for anything."""
+
+    call: Pattern
+    node: Nodes | None = None
+
+    def judge(self, timing: Timing, inventory: Inventory) -> Judge:
+        """One who looks for the call."""
+        return Comes(CallMatch(self.call, Where.of(inventory, None, self.node, None)), timing)

@@ -1,0 +1,34 @@
+"""An incident is expected."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from chaos.expectation import Judge, Timing, expectation
+from chaos.judges import Opens
+from chaos.matching import IncidentKind, IncidentMatch, Where
+from chaos.selection import Gpus, Inventory, JobId, Nodes
+from chaos.values import Count
+
+
+@expectation("incident")
+@dataclass(frozen=True, slots=True)
+class IncidentExpected:
+    """An incident opens; with ``times`` so many do in the whole run, and no more."""
+
+    incident: IncidentKind
+    gpu: Gpus | None = None
+    node: Nodes | None = None
+    job: JobId | None = None
+    cause: str | None = None
+    times: Count | None = None
+
+    def match(self, inventory: Inventory) -> IncidentMatch:
+        """Which incidents are meant."""
+        where = Where.of(inventory, self.gpu, self.node, self.job)
+        return IncidentMatch(self.incident.text, where, self.cause)
+
+    def judge(self, timing: Timing, inventory: Inventory) -> Judge:
+        """One who looks for its opening."""
+        times = None if self.times is None else self.times.number
+        return Opens(self.match(inventory), timing, times)

@@ -1,0 +1,90 @@
+"""The journal of a run: what happened, line by line, in gputui's capture format.
+
+To the capture's events (``log``, ``incident``) a run adds ``fault``, ``heal``, ``call``,
+``action``, ``state`` and ``verdict``. Verdicts and reports are readers of it; nothing else decides.
+The same scenario and seed write the same bytes: times are the run's, and no PID of this machine is
+in it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from chaos.errors import UsageError
+from fakes.clock import SECOND_US
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One line. ``number`` counts from 1, ``at_us`` is the run's time."""
+
+    number: int
+    at_us: int
+    event: str
+    facts: Mapping[str, Any]
+
+    def line(self) -> str:
+        """The line as it is written, without its end."""
+        written = {"t": self.at_us / SECOND_US, "event": self.event, **self.facts}
+        return json.dumps(written, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
+class TextOut(Protocol):
+    """What a journal is written to."""
+
+    def write(self, text: str, /) -> object:
+        """Write some text."""
+        ...
+
+    def flush(self) -> object:
+        """Send it off."""
+        ...
+
+
+class Journal:
+    """Writes records, and tells each to whoever listens. ``out`` gets each line at once."""
+
+    def __init__(self, out: TextOut | None = None) -> None:
+        self.records: list[Record] = []
+        self._out = out
+        self._listeners: list[Callable[[Record], None]] = []
+
+    def listen(self, listener: Callable[[Record], None]) -> None:
+        """Have every record from now on."""
+        self._listeners.append(listener)
+
+    def write(self, at_us: int, event: str, facts: Mapping[str, Any]) -> Record:
+        """Note what happened."""
+        record = Record(len(self.records) + 1, at_us, event, facts)
+        self.records.append(record)
+        if self._out is not None:
+            self._out.write(record.line() + "\n")
+            self._out.flush()
+        for listener in self._listeners:
+            listener(record)
+        return record
+
+
+def read_journal(path: Path) -> tuple[Record, ...]:
+    """The records of a file. A last line that was cut short is left out; others are mistakes."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be read: {error.strerror}.") from error
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path}: is no journal: not UTF-8 text.") from error
+    records = []
+    for number, line in enumerate(lines, 1):
+        if not line.endswith("\n"):
+            break
+        try:
+            facts = json.loads(line)
+            at_us, event = round(facts.pop("t") * SECOND_US), facts.pop("event")
+        except (ValueError, TypeError, KeyError, AttributeError):
+            raise UsageError(f"{path}:{number}:1: is no line of a journal.") from None
+        records.append(Record(number, at_us, str(event), facts))
+    return tuple(records)

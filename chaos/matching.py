@@ -1,0 +1,192 @@
+"""Which lines of a journal are meant: incidents, calls, actions and log lines, and by whom.
+
+Expectations say "this comes", ``never`` says "this does not", both in the same words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from functools import cache
+from typing import Any, Protocol
+
+from chaos.errors import ScenarioError, did_you_mean, quoted
+from chaos.journal import Record
+from chaos.patterns import Pattern
+from chaos.selection import Gpus, Inventory, JobId, Nodes
+from chaos.yaml_tree import Tree, Word, kind_of
+
+
+class Effect(str, Enum):
+    """What an action does to the world: safety is judged by it, and not by the words used."""
+
+    RESET_GPU = "reset_gpu"
+    REBOOT = "reboot"
+    POWER_CYCLE = "power_cycle"
+    POWER_OFF = "power_off"
+    POWER_ON = "power_on"
+    DRAIN = "drain"
+    RESUME = "resume"
+    CORDON = "cordon"
+    UNCORDON = "uncordon"
+    DOWN = "down"
+    KILL = "kill"
+    REQUEUE = "requeue"
+    CANCEL = "cancel"
+    SUBMIT = "submit"
+    SET_POWER_LIMIT = "set_power_limit"
+    SET_CLOCKS = "set_clocks"
+    SET_PERSISTENCE = "set_persistence"
+    SET_ECC = "set_ecc"
+    SET_COMPUTE_MODE = "set_compute_mode"
+    SET_MIG = "set_mig"
+    CLEAR_COUNTERS = "clear_counters"
+    START_SERVICE = "start_service"
+    STOP_SERVICE = "stop_service"
+    RESTART_SERVICE = "restart_service"
+    LOAD_MODULE = "load_module"
+    UNLOAD_MODULE = "unload_module"
+    EDIT_FILE = "edit_file"
+
+
+@dataclass(frozen=True)
+class IncidentKind:
+    """The kind of an incident, one of those that gputui's rules and vocabulary know."""
+
+    text: str
+
+    @classmethod
+    def read(cls, tree: Tree, name: str, context: object) -> IncidentKind:
+        """The kind under a key."""
+        if not isinstance(tree, Word) or not tree.text:
+            raise ScenarioError(tree.place, f"{name}: expected a kind, not {kind_of(tree)}.")
+        if tree.text not in incident_kinds():
+            hint = did_you_mean(tree.text, incident_kinds(), "Known kinds")
+            raise ScenarioError(tree.place, f"unknown kind of incident {quoted(tree.text)}{hint}")
+        return cls(tree.text)
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@cache
+def incident_kinds() -> tuple[str, ...]:
+    """Every kind that a rule of gputui's opens."""
+    from gputui.incidents.rules import all_rules
+
+    return tuple(sorted({rule.kind for rule in all_rules()}))
+
+
+class Match(Protocol):
+    """Whether a line of the journal is meant."""
+
+    def matches(self, record: Record) -> bool:
+        """Whether it is."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """On which GPUs, nodes or job; None where that does not matter."""
+
+    gpus: frozenset[tuple[str, int]] | None = None
+    nodes: frozenset[str] | None = None
+    job: str | None = None
+
+    @classmethod
+    def of(
+        cls, inventory: Inventory, gpu: Gpus | None, node: Nodes | None, job: JobId | None
+    ) -> Where:
+        """The selections, resolved."""
+        return cls(
+            None if gpu is None else frozenset(gpu.resolve(inventory)),
+            None if node is None else frozenset(node.resolve(inventory)),
+            None if job is None else job.resolve(inventory),
+        )
+
+    def includes(self, node: object, gpu: object, job: object) -> bool:
+        """Whether what concerns this node, GPU (an index, or None) and job is meant."""
+        if self.gpus is not None and (node, gpu) not in self.gpus:
+            return False
+        if self.nodes is not None and node not in self.nodes:
+            return False
+        return self.job is None or self.job == job
+
+
+@dataclass(frozen=True, slots=True)
+class IncidentMatch:
+    """Incidents of a kind, on some subject, of some cause. Only what is open matches."""
+
+    kind: str
+    where: Where
+    cause: str | None = None
+
+    def matches(self, record: Record) -> bool:
+        """Whether the line tells of an open incident that is meant."""
+        if record.event != "incident":
+            return False
+        incident = record.facts["incident"]
+        return incident["cleared_s"] is None and self.means(incident)
+
+    def means(self, incident: Mapping[str, Any]) -> bool:
+        """Whether an incident is meant, open or not."""
+        if incident["kind"] != self.kind:
+            return False
+        if self.cause is not None and incident["cause"] != self.cause:
+            return False
+        subject = str(incident["subject"])
+        job = subject.removeprefix("job:") if subject.startswith("job:") else None
+        return self.where.includes(incident["host"], incident["gpu"], job)
+
+
+@dataclass(frozen=True, slots=True)
+class CallMatch:
+    """Calls of commands, by the base name of the program and its arguments."""
+
+    call: Pattern
+    where: Where
+
+    def matches(self, record: Record) -> bool:
+        """Whether the line tells of such a call."""
+        if record.event != "call":
+            return False
+        name, *arguments = (str(word) for word in record.facts["argv"])
+        text = " ".join([name.rpartition("/")[2], *arguments])
+        return self.call.matches(text) and self.where.includes(record.facts["node"], None, None)
+
+
+@dataclass(frozen=True, slots=True)
+class ActionMatch:
+    """Actions, by their effect. One that was refused has none."""
+
+    action: Effect
+    where: Where
+
+    def matches(self, record: Record) -> bool:
+        """Whether the line tells of such an action."""
+        facts = record.facts
+        return (
+            record.event == "action"
+            and facts["action"] == self.action.value
+            and bool(facts.get("ok", True))
+            and self.where.includes(facts.get("node"), facts.get("gpu"), facts.get("job"))
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class LogMatch:
+    """Lines of the kernel's or of a job's log."""
+
+    log: Pattern
+    where: Where
+
+    def matches(self, record: Record) -> bool:
+        """Whether the line tells of such a line."""
+        if record.event != "log":
+            return False
+        source = record.facts["source"]
+        job = None if source == "kernel" else source
+        return self.log.matches(str(record.facts["text"])) and self.where.includes(
+            record.facts["node"], None, job
+        )

@@ -1,0 +1,64 @@
+"""For programs: JSON lines, one a scenario."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from chaos.reports import Reported
+from chaos.verdict import Judged
+from fakes.clock import SECOND_US
+
+
+def write(results: Sequence[Reported]) -> str:
+    """A line for each."""
+    return "".join(json.dumps(_object(one), ensure_ascii=False) + "\n" for one in results)
+
+
+def _object(reported: Reported) -> dict[str, Any]:
+    result = reported.result
+    incidents = {
+        record.facts["incident"]["id"]: record.facts["incident"]
+        for record in reported.records
+        if record.event == "incident"
+    }
+    return {
+        "scenario": result.scenario,
+        "seed": result.seed,
+        "verdict": result.verdict.value,
+        "end_s": result.end_us / SECOND_US,
+        "expectations": [_expectation(one) for one in result.judged],
+        "false_pages": [
+            {
+                "kind": page.kind,
+                "subject": page.subject,
+                "at_s": page.at_us / SECOND_US,
+                "line": page.line,
+            }
+            for page in result.false_pages
+        ],
+        "unsteady": list(result.unsteady),
+        "unknown": list(result.unknown),
+        "incidents": list(incidents.values()),
+        "actions": [
+            {"at_s": record.at_us / SECOND_US, **record.facts}
+            for record in reported.records
+            if record.event == "action"
+        ],
+        "again": reported.again,
+    }
+
+
+def _expectation(one: Judged) -> dict[str, Any]:
+    outcome, timing = one.outcome, one.timing
+    deadline_us, measured_us = timing.deadline_us, outcome.measured_us
+    return {
+        "at": f"{one.expectation.place.file}:{one.expectation.place.line}",
+        "text": one.expectation.text,
+        "deadline_s": None if deadline_us is None else (deadline_us - timing.from_us) / SECOND_US,
+        "measured_s": None if measured_us is None else measured_us / SECOND_US,
+        "ok": outcome.ok,
+        "why": outcome.why,
+        "lines": list(outcome.lines),
+    }
