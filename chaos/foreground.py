@@ -10,10 +10,11 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import select
 import signal
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from chaos.sandbox.plan import Entrance
 from chaos.sandbox.program import own_program
@@ -25,6 +26,32 @@ PASSED_ON = (signal.SIGTERM, signal.SIGHUP, signal.SIGCONT)
 def entering(entrance: Entrance, words: Sequence[str], *, lifeline: int = -1) -> list[str]:
     """The command that runs a program on a node, until the end of ``lifeline`` (a descriptor)."""
     return own_program("chaos.sandbox.enter", json.dumps(entrance), str(lifeline), *words)
+
+
+def is_gputui(words: Sequence[str]) -> bool:
+    """Whether a command line runs gputui: by its name, or as a module of Python."""
+    if PurePath(words[0]).name.startswith("python"):
+        return tuple(words[1:3]) == ("-m", "gputui")
+    return PurePath(words[0]).name == "gputui"
+
+
+class Line:
+    """The terminal that we were given, if it was one: it may hang up.
+
+    The kernel tells those whose controlling terminal it is, by SIGHUP; who was started apart from
+    its session, by setsid(1) say, must look.
+    """
+
+    def __init__(self) -> None:
+        self._poll = select.poll()
+        self._terminals = [number for number in (0, 1, 2) if os.isatty(number)]
+        for number in self._terminals:
+            self._poll.register(number, 0)  # a hang-up is told without being asked for
+
+    @property
+    def hung_up(self) -> bool:
+        """Whether nobody is at the other end any more."""
+        return bool(self._terminals and self._poll.poll(0))
 
 
 class Foreground:

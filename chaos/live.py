@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol
 
-from chaos.errors import UsageError
+from chaos.errors import UsageError, quoted
 from chaos.fault import (
     ArgumentError,
     FaultError,
@@ -26,7 +26,7 @@ from chaos.fault import (
     parse_fault,
     type_of,
 )
-from chaos.foreground import KEYBOARD, PASSED_ON, Foreground
+from chaos.foreground import KEYBOARD, PASSED_ON, Foreground, Line
 from chaos.lookalikes.server import CommandServer
 from chaos.run import Active, Run, UnknownFaultError
 from chaos.sandbox.host import SandboxHost
@@ -124,8 +124,12 @@ class LiveRun:
             program.close()
 
     def _serve(self, program: Foreground, woken: int) -> int:
+        line = Line()
         give_up_s = float("inf")
         while time.monotonic() < give_up_s:
+            if give_up_s == float("inf") and line.hung_up:
+                program.send(signal.SIGHUP)
+                give_up_s = time.monotonic() + _PATIENCE_S
             for key, _ in self._selector.select(self._idle_s()):
                 if key.fd == woken:
                     for number in os.read(woken, 256):
@@ -210,7 +214,7 @@ class LiveRun:
             return {"error": str(error)}
         except FaultError as error:
             return {"error": f"{error}."}
-        return {"error": f"unknown request {request.get('do')!r}."}
+        return {"error": f"unknown request {quoted(str(request.get('do')))}."}
 
     def status(self) -> dict[str, Any]:
         """What runs here, and what is broken now."""

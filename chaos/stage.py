@@ -13,14 +13,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import Any
 
 from chaos import registry
 from chaos.control import ControlServer
-from chaos.errors import UsageError, did_you_mean
+from chaos.errors import UsageError, did_you_mean, quoted, shortened
 from chaos.fleet import Given, build_world
-from chaos.foreground import Foreground
+from chaos.foreground import Foreground, is_gputui
 from chaos.live import LiveNode, LiveRun, Surface
 from chaos.lookalikes.binding import Bindings
 from chaos.lookalikes.server import CommandServer
@@ -94,7 +94,7 @@ def _check(given: Given, options: Options) -> None:
         raise UsageError(f"{len(names)} nodes are too many for real time: at most {_MOST_NODES}.")
     if options.on not in names:
         raise UsageError(
-            f"there is no node '{options.on}'{did_you_mean(options.on, names, 'Nodes')}"
+            f"there is no node {quoted(options.on)}{did_you_mean(options.on, names, 'Nodes')}"
         )
     if not options.sandbox:
         check_uncontained("--no-sandbox")
@@ -246,8 +246,8 @@ class _Stage:
         try:
             return require()
         except NoCompilerError as error:
-            if not _is_gputui(self._words):
-                raise UsageError(f"{self._words[0]} cannot run: {error}.") from error
+            if not is_gputui(self._words):
+                raise UsageError(f"{shortened(self._words[0])} cannot run: {error}.") from error
             self._missing = f"gputui is fed its readings, and nothing else can run here: {error}"
             return None
         except LibraryError as error:
@@ -270,13 +270,6 @@ def _close(hosts: Mapping[str, SandboxHost]) -> None:
         host.release()
     for host in hosts.values():
         host.close()
-
-
-def _is_gputui(words: Sequence[str]) -> bool:
-    """Whether a command line runs gputui: by its name, or as a module of Python."""
-    if PurePath(words[0]).name.startswith("python"):
-        return tuple(words[1:3]) == ("-m", "gputui")
-    return PurePath(words[0]).name == "gputui"
 
 
 def _pid_namespace(pid: int) -> int:

@@ -10,10 +10,16 @@ from typing import Any
 from chaos import registry
 from chaos.commands import Arguments
 from chaos.control import ask
-from chaos.errors import UsageError, did_you_mean
-from chaos.foreground import entering
+from chaos.errors import UsageError, did_you_mean, quoted
+from chaos.foreground import entering, is_gputui
 from chaos.sandbox.plan import Entrance
 from chaos.sandbox.view import RUN_VARIABLE, carried, environment
+
+_NO_LIBRARY = (
+    "this node has no NVML that a second gputui could read: no C compiler was found when it was "
+    "started. Install gcc or clang and start the node anew; or run gputui as the node's own "
+    "program, which is fed its readings."
+)
 
 
 class EnterCommand:
@@ -39,9 +45,11 @@ class EnterCommand:
         homes: dict[str, dict[str, Any]] = status["homes"]
         node = arguments.options.on
         if node not in homes:
-            raise UsageError(f"there is no node '{node}'{did_you_mean(node, homes, 'Nodes')}")
+            raise UsageError(f"there is no node {quoted(node)}{did_you_mean(node, homes, 'Nodes')}")
         home = homes[node]
         words = arguments.program or (os.environ.get("SHELL") or "/bin/sh",)
+        if not status["library"] and is_gputui(words):
+            raise UsageError(_NO_LIBRARY)
         directory = Path(home["directory"])
         contained = bool(home["init_pid"])
         own = environment(

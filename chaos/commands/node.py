@@ -7,7 +7,7 @@ import math
 
 from chaos.commands import Arguments
 from chaos.commands.enter import add_writable_option
-from chaos.errors import UsageError, did_you_mean
+from chaos.errors import UsageError, did_you_mean, quoted
 from chaos.fleet import MAX_GPUS, Fleet, Given, training
 from chaos.stage import Options, play
 from fakes.profile import models
@@ -36,7 +36,7 @@ class NodeCommand:
         options = arguments.options
         if options.model not in models():
             hint = did_you_mean(options.model, models(), "Known models")
-            raise UsageError(f"unknown model '{options.model}'{hint}")
+            raise UsageError(f"unknown model {quoted(options.model)}{hint}")
         if not 1 <= options.gpus <= MAX_GPUS:
             raise UsageError(f"--gpus: a node has 1 to {MAX_GPUS} GPUs, not {options.gpus}.")
         fleet = Fleet(gpus=options.gpus, model=options.model)

@@ -28,11 +28,13 @@ from chaos.sandbox.plan import NODE, Bind, Fresh, Layer, Root
 
 NODE_VARIABLE = "GPUTUI_FAKE_NODE"
 KERNEL_LOG_VARIABLE = "GPUTUI_KERNEL_LOG"
+STATE_VARIABLE = "XDG_STATE_HOME"
 RUN_VARIABLE = "GPUCHAOS_RUN"
 """Names the run to ``gpuchaos`` itself, for those who call it from inside."""
 
 REAL_GPU = Path("/dev/nvidia0")
 _SYSTEM_LOGS = Path("/var/log")
+_STATE = "state"
 _TOUCHED = "touched"
 """The one file of the node's directory that NVML's clients write (fakes/nvml/page.py)."""
 
@@ -72,6 +74,7 @@ def equip(outfit: Outfit) -> None:
     for name in ("bin", "lib", "etc", "empty", "root"):
         (directory / name).mkdir()
         (directory / name).chmod(0o755)
+    (directory / _STATE).mkdir(mode=0o700)
     with socket.socket(socket.AF_UNIX) as nobody:
         nobody.bind(str(directory / "nobody"))
     if outfit.library is not None:
@@ -159,6 +162,8 @@ def environment(
         own["LD_LIBRARY_PATH"] = _first(str(seen), base.get("LD_LIBRARY_PATH", ""))
     if not contained:
         own["PATH"] = _first(str(programs(directory)), base.get("PATH", os.defpath))
+        # What a monitor remembers of a fake node is not for the user's own files.
+        own[STATE_VARIABLE] = str(directory / _STATE)
     return own
 
 

@@ -136,6 +136,17 @@ def test_without_namespaces_nothing_runs_beside_a_real_gpu(me):
     assert "/dev/nvidia0 exists, and without namespaces a program could act on" in done.stderr
 
 
+def test_without_namespaces_what_monitors_remember_is_not_the_users(me):
+    """A fake node's GPUs and incidents never land in the user's own state."""
+    script = "test -w $XDG_STATE_HOME && echo $XDG_STATE_HOME"
+    done = me.on_node(script, "--no-sandbox")
+    assert done.returncode == 0, done.stderr
+    kept = Path(done.stdout.strip())
+    assert kept.name == "state"
+    assert kept.parent.name == "n0"
+    assert not kept.exists()
+
+
 def test_real_gpu_devices_are_hidden(me):
     """With namespaces there are device files, which cannot be opened and are not the machine's."""
     me.prefix = WITH_A_GPU

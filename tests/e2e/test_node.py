@@ -210,6 +210,18 @@ def test_without_a_compiler_gputui_still_runs(me, tmp_path):
     assert "nothing else can run here: the fake NVML library needs a C compiler" in done.stderr
 
 
+def test_without_a_compiler_a_second_gputui_is_told_what_to_do(me, tmp_path, wait_until):
+    """Its node has no NVML: it is not started, and one line says how to get one."""
+    _needs_to_compile()
+    me.env.update(CC="/no/such/cc", XDG_CACHE_HOME=str(tmp_path))
+    me.start("node", "h100-sxm", "--gpus", "1", "--", me.python, "-m", "gputui", "--stream")
+    wait_until(lambda: me.gpuchaos("status").returncode == 0, "the node to answer")
+    done = me.gpuchaos("enter", "--", me.python, "-m", "gputui", "--once")
+    assert (done.returncode, done.stdout) == (254, "")
+    assert "no C compiler was found when it was started. Install gcc or clang" in done.stderr
+    assert me.gpuchaos("enter", "--", "echo", "here").stdout == "here\n"
+
+
 def _needs_to_compile() -> None:
     from fakes.nvml.shim import build
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import subprocess
 
 import pytest
 
@@ -98,3 +99,22 @@ def test_the_terminal_can_be_opened_by_its_name(shell):
     shell.send("""$node sh -c 'stty -F "$(tty)" size; stty size </dev/tty; tty </dev/null'\n""")
     screen = shell.wait_for("^not a tty")
     assert screen.count("30 100") == 2
+
+
+def test_a_terminal_that_hangs_up_ends_the_node_without_a_signal(me):
+    """Who was started apart from its session is sent no SIGHUP, and ends all the same."""
+    ours, theirs = os.openpty()
+    node = subprocess.Popen(
+        me.argv("node", "h100-sxm", "--gpus", "2", "--", "sh", "-c", "echo up; exec sleep 1000"),
+        cwd=me.cwd, env=me.env, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True,
+    )  # fmt: skip
+    os.close(theirs)
+    try:
+        shown = b""
+        while b"up" not in shown:
+            shown += os.read(ours, 4096)
+        os.close(ours)
+        assert node.wait(30) == 128 + signal.SIGHUP
+    finally:
+        node.kill()
+        node.wait()
