@@ -16,10 +16,16 @@ SOURCES := pyproject.toml hatch_build.py $(wildcard fakes/nvml/shim/*.c fakes/nv
 help:  ## what there is to make
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 16
 
+# An upgrade of the system's Python leaves a virtual environment that runs, or finds, nothing any more.
+WORKS := import os, sys, sysconfig; sys.exit(not os.path.isdir(sysconfig.get_path("purelib")))
+ifneq ($(shell $(BIN)/python -c '$(WORKS)' 2>/dev/null && echo yes),yes)
+.PHONY: $(BIN)/python
+endif
+
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || \
 	    { echo "gputui needs Python 3.10 or later; set PYTHON=python3.x" >&2; exit 1; }
-	@$(PYTHON) -m venv $(VENV) || \
+	@$(PYTHON) -m venv $(if $(wildcard $(VENV)/pyvenv.cfg),--clear) $(VENV) || \
 	    { rm -rf $(VENV); echo "could not make a virtual environment; on Debian: apt install python3-venv" >&2; exit 1; }
 
 $(VENV)/.installed: $(BIN)/python $(SOURCES)
