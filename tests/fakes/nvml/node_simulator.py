@@ -2,7 +2,8 @@
 
 Not collected by pytest; run as ``node_simulator.py DIRECTORY GPUS``. Every line is answered by
 ``done`` and what it found: ``xid GPU CODE``, ``process GPU`` (one more), ``trouble SECONDS SEED``
-(random faults and heals, and the answer when they are over), ``sets`` (how many event sets there
+(random faults and heals, and the answer when they are over), ``hang GPU`` and ``shut`` (calls to
+it, and nvmlInit, do not return), ``calm`` (they do again), ``sets`` (how many event sets there
 are), ``events`` (all Xids so far, as GPU:CODE), ``quit``.
 """
 
@@ -17,6 +18,7 @@ from functools import partial
 from pathlib import Path
 
 from fakes.clock import WallClock
+from fakes.disturbance import Hang, NoWayIn, disturb
 from fakes.driver_events import EventType
 from fakes.gpu import Gpu, Lookup, Lost
 from fakes.node import Node
@@ -151,6 +153,12 @@ class Simulator:
         elif verb == "process":
             job = JobSpec("more", tuple(numbers), load=0.1, memory_bytes=1 << 30)
             self._node.start_job(job, self._clock.now_us())
+        elif verb == "hang":
+            disturb(self._node, Hang(*numbers))
+        elif verb == "shut":
+            disturb(self._node, NoWayIn())
+        elif verb == "calm":
+            self._node.disturbances = ()
         elif verb == "trouble":
             self._trouble(*numbers)
         elif verb == "sets":
