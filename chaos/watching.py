@@ -20,19 +20,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from enum import Enum
-from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-import pynvml
-
 from chaos.run import Run
+from chaos.virtual_sampler import VirtualSampler
 from fakes.clock import SECOND_US
 from fakes.kernel_log import KernelLine
 from fakes.node import Node
-from fakes.nvml.answer import Answer, Call, answer
+from fakes.nvml.answer import Answer, Call
 from fakes.nvml.inprocess import installed
 from fakes.thermal import NEVER_US
 from gputui.assess import Assessor
@@ -42,11 +40,6 @@ from gputui.logs.job_event import JobEvent
 from gputui.logs.kernel import KernelParser
 from gputui.logs.nvml import parse_xid_line
 from gputui.model import GpuSample, Incident, NodeSample, Snapshot
-from gputui.sources.nvml import NvmlReader
-from gputui.sources.processes import ENDED, HAS_ENDED, HostProcess
-
-_NO_FILES = Path("/nonexistent")
-"""A node of a run in virtual time has no /proc and no /sys."""
 
 _URGENT = frozenset({"xid", "gpu_lost"})
 _HURRIES_EVERY_US = 500_000
@@ -72,6 +65,9 @@ _NEVER_STILL = frozenset(
         "violation_sync_boost_ns",
         "violation_board_limit_ns",
         "violation_reliability_ns",
+        "violation_sw_thermal_ns",
+        "violation_hw_thermal_ns",
+        "violation_power_brake_ns",
         "missing",
     }
 )
@@ -116,7 +112,7 @@ class Watching:
         self.told: list[Told] = []
         self._looks = looks
         self._interval_us = interval_us
-        self._asked: Node | None = None
+        self._asked: VirtualSampler | None = None
         self._stack = ExitStack()
         self._began_us = run.world.now_us
         self._last_us: int | None = None
@@ -128,7 +124,7 @@ class Watching:
                 Assessor(
                     interval_s=interval_us / SECOND_US, rules_off=rules_off, thresholds=thresholds
                 ),
-                self._select,
+                VirtualSampler(run.world.nodes[name], interval_us, self._select),
                 self._passed_over,
             )
             for name in names
@@ -249,45 +245,41 @@ class Watching:
         since_us = max(from_us + 1, to_us - _REMEMBERED_US)
         return range(self._on_grid(since_us), to_us, self._interval_us)
 
-    def _select(self, node: Node) -> None:
-        self._asked = node
+    def _select(self, sampler: VirtualSampler) -> None:
+        self._asked = sampler
 
     def _answer(self, call: Call) -> Answer:
         if self._asked is None:
             raise RuntimeError("nvidia-ml-py was used by somebody else while a run was watched")
-        return answer(self._asked, call, self.now_us)
+        return self._asked.respond(call)
 
 
 class NodeWatch:
     """One node as gputui sees it.
 
-    ``select`` is told whom nvidia-ml-py is to read; ``passed_over`` knows at which moments between
-    two looks nobody looked.
+    ``passed_over`` knows at which moments between two looks polling would have looked.
     """
 
     def __init__(
         self,
         node: Node,
         assessor: Assessor,
-        select: Callable[[Node], None],
+        sampler: VirtualSampler,
         passed_over: Callable[[int, int], Iterable[int]],
     ) -> None:
         self.looked = 0
         self.snapshot: Snapshot | None = None
         self._node = node
         self._assessor = assessor
-        self._select = select
+        self._sampler = sampler
         self._passed_over = passed_over
         self._looked_us: int | None = None
         self._parser = KernelParser()
-        self._reader = NvmlReader(
-            pynvml, host=node.name, processes=_Rows(node), root=_NO_FILES, thorough=True
-        )
         self._lines: list[KernelLine] = []
         self._still: tuple[Any, ...] = ()
         self._hurried_us = -_HURRIES_EVERY_US
         self.is_moving = False
-        """Whether readings changed between the last two looks that stay as they are otherwise."""
+        """Whether the next look may well see something else than the last one did."""
         node.kernel_log.listen(self._lines.append)
 
     @property
@@ -313,11 +305,17 @@ class NodeWatch:
             passed_over_us = self._passed_over(self._looked_us, at_us)
             self._assessor.unchanged(over_us / SECOND_US for over_us in passed_over_us)
         self._looked_us = at_us
-        self._select(self._node)
-        unix_s = self._node.epoch.unix_us(at_us) / SECOND_US
-        sample = replace(self._reader.read(unix_s), time_s=at_us / SECOND_US)
+        self.is_moving = False
+        read = self._sampler.read(at_us)
+        if isinstance(read, NodeSample):
+            self._take(read)
+        elif read is not None:
+            self.snapshot = self._assessor.silent(at_us / SECOND_US, read, self._node.name)
+        self.is_moving |= self._sampler.is_waiting
+
+    def _take(self, sample: NodeSample) -> None:
         self.snapshot = self._assessor.sample(sample)
-        for line in self._reader.read_events(sample.time_s):
+        for line in self._sampler.read_events(sample.time_s):
             event = parse_xid_line(line.text, line.time_s)
             if event is not None:
                 self._assessor.hear(event)
@@ -352,33 +350,6 @@ class NodeWatch:
     def close(self) -> None:
         """Let go of the node."""
         self._node.kernel_log.unlisten(self._lines.append)
-
-
-class _Rows:
-    """The processes of a node in virtual time: they are rows, and have no /proc."""
-
-    def __init__(self, node: Node) -> None:
-        self._node = node
-        self._known: dict[int, HostProcess] = {}
-
-    def look(self, pids: Iterable[int], /) -> dict[int, HostProcess]:
-        """Whose they are and what they run; one that is not the node's any more has ended."""
-        return {pid: self._row(pid) for pid in pids}
-
-    def _row(self, pid: int) -> HostProcess:
-        known = self._known.get(pid)
-        process = self._node.processes.get(pid)
-        if process is None:
-            before = known or HostProcess(command=ENDED)
-            return replace(before, unreachable=HAS_ENDED)
-        if known is None:
-            spec = process.spec
-            job_kind = "slurm" if spec.job else None
-            known = HostProcess(
-                spec.user, " ".join(spec.command), job=spec.job or None, job_kind=job_kind
-            )
-            self._known[pid] = known
-        return known
 
 
 def _what_stays(sample: NodeSample) -> tuple[Any, ...]:

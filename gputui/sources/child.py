@@ -18,10 +18,10 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from gputui.exit_codes import ANOTHER_PLEASE
-from gputui.model import GpuSample, NodeSample
+from gputui.model import NodeSample
 from gputui.recording import Record, SampleRecord
 from gputui.silence import DRIVER, Hang
-from gputui.sources.reasons import TIMEOUT, words
+from gputui.sources.left_alone import with_left_alone
 from gputui.sources.sampler_process import SamplerProcess, how_it_ended
 from gputui.sources.spawn import Spawned
 
@@ -244,22 +244,8 @@ def _asks_driver(one: SamplerProcess) -> bool:
     return asking is not None and asking.whom == DRIVER
 
 
-_READINGS = tuple(
-    name
-    for name in GpuSample.__dataclass_fields__
-    if name not in ("index", "return_code", "missing")
-)
-
-
 def _completed(record: Record, skipped: frozenset[int]) -> Record:
     """A sample with a row for each GPU that is left alone because a call to it does not return."""
-    if not skipped or not isinstance(record, SampleRecord) or record.sample.error is not None:
+    if not isinstance(record, SampleRecord):
         return record
-    missing = dict.fromkeys(_READINGS, words(TIMEOUT))
-    rows = [
-        GpuSample(index, return_code=TIMEOUT, missing=missing)
-        for index in skipped
-        if index < record.sample.gpu_count
-    ]
-    gpus = sorted((*record.sample.gpus, *rows), key=lambda gpu: gpu.index)
-    return replace(record, sample=replace(record.sample, gpus=tuple(gpus)))
+    return replace(record, sample=with_left_alone(record.sample, skipped))

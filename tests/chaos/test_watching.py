@@ -54,3 +54,30 @@ def test_a_quiet_node_is_hardly_ever_looked_at(watched):
     run = watched(gpus=2).run(30 * 86_400)
     assert run.watching.looked < 10
     assert run.told == []
+
+
+def test_a_gpu_that_hangs_is_told_after_patience_and_the_others_live_on(watched):
+    """Three seconds without an answer; then it is left alone, and what else happens is seen."""
+    run = watched(gpus=4).run(10)
+    fault = run.inject("hang", gpu=2)
+    run.run(10)
+    hung = run.the("GpuHung")
+    assert (hung.incident.gpu, 3 <= hung.took_s <= 4) == (2, True)
+    run.inject("lost", gpu=1)
+    run.run(5)
+    assert run.the("GpuLost").took_s <= 1
+    run.heal(fault.id)
+    run.run(30)
+    assert run.kinds() == ["GpuLost"]
+
+
+def test_a_driver_that_hangs_is_the_node(watched):
+    """No sample comes; that is the driver's doing, and over when it answers again."""
+    run = watched(gpus=2).run(10)
+    fault = run.inject("hang", gpu=0, scope="driver")
+    run.run(60)
+    hung = run.the("GpuHung")
+    assert (hung.incident.subject, 3 <= hung.took_s <= 4) == ("node:n0", True)
+    run.heal(fault.id)
+    run.run(30)
+    assert run.kinds() == []
