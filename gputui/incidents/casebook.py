@@ -52,7 +52,7 @@ class Casebook:
         self._changed: dict[str, Incident] = {}
         self._cleared: dict[str, Incident] = {}
         self._coverers: dict[CaseKey, None] = {}
-        self._grave: dict[str, Incident] = {}
+        self._grave: dict[str, tuple[Incident, float]] = {}
         self._linked = True
 
     # --- what was noticed -----------------------------------------------------------------------
@@ -84,6 +84,7 @@ class Casebook:
             if not count:
                 pieces = evidence.fresh(case.evidence, pieces)
             self._update(case, pieces, time_s, count=count)
+            self._note_grave(case.incident, time_s)
         else:
             case.since_s = time_s
             self._open(case, time_s)
@@ -220,8 +221,10 @@ class Casebook:
         self._changed.clear()
         return changed
 
-    def take_grave(self) -> list[Incident]:
-        """The grave incidents that began, or became so, since the last call."""
+    def take_grave(self) -> list[tuple[Incident, float]]:
+        """The grave incidents that began, became so or happened again since the last call, each
+        with the time when it did.
+        """
         grave = list(self._grave.values())
         self._grave.clear()
         return grave
@@ -299,10 +302,12 @@ class Casebook:
             again = replace(before, cleared_s=None, acknowledged=False, count=before.count + 1)
             self._put(case, again)
             self._update(case, case.finding.evidence, time_s)
+            self._note_grave(case.incident, time_s)
             return
         pieces = evidence.bounded((), self._stamped(case.finding.evidence, time_s))
         incident = opened(case, self.host, pieces)
         self._put(case, replace(incident, maintenance=self._window(incident, time_s)))
+        self._note_grave(incident, time_s)
 
     def _update(
         self, case: Case, pieces: tuple[str, ...], time_s: float, *, count: int = 0
@@ -312,6 +317,8 @@ class Casebook:
             return
         pieces = evidence.bounded(before.evidence, self._stamped(pieces, time_s))
         after = updated(before, case, pieces, time_s, count)
+        if after.severity > before.severity:
+            self._note_grave(after, time_s)
         if is_news(before, after):
             self._put(case, after)
         else:
@@ -354,10 +361,12 @@ class Casebook:
                 else:
                     self._clear(child, time_s)
 
+    def _note_grave(self, incident: Incident | None, time_s: float) -> None:
+        if incident is not None and incident.severity is CRITICAL:
+            self._grave.setdefault(incident.id, (incident, time_s))
+
     def _put(self, case: Case, incident: Incident) -> None:
-        before, case.incident = case.incident, incident
-        if incident.severity is CRITICAL and (before is None or before.severity is not CRITICAL):
-            self._grave[incident.id] = incident
+        case.incident = incident
         self._linked = False
         self._changed.pop(incident.id, None)
         self._changed[incident.id] = incident

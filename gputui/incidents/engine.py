@@ -263,13 +263,13 @@ class Engine:
 
     def _count_failures(self) -> None:
         """Remember which GPUs have just failed, and let rules look at each."""
-        for incident in self._book.take_grave():
-            if not self.past.failures.note(incident):
+        for incident, time_s in self._book.take_grave():
+            if not self.past.failures.note(incident, time_s):
                 continue
             for rule in self._rules:
                 if rule.on_failed_gpu is not None:
-                    for finding in rule.on_failed_gpu(incident, self.past):
-                        self._book.happened(rule, finding, incident.opened_s, count=1)
+                    for finding in rule.on_failed_gpu(incident, time_s, self.past):
+                        self._book.happened(rule, finding, time_s, count=1)
 
     def _want(self, look: LookAgain) -> None:
         self._wanted.append(look.at_s)

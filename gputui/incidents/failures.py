@@ -1,18 +1,17 @@
 """When each GPU failed: what makes a GPU that fails again and again stand out.
 
-A failure is a grave incident on a GPU. What follows within an hour is the same failure: a GPU that
-nobody has mended yet says more. Bounded, whatever comes.
+A failure is a grave incident on a GPU, with all the grave ones that follow each other within three
+minutes (the window in which NVSentinel takes fatal Xids for one burst). Bounded, whatever comes.
 """
 
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gputui.model import Incident, Severity
 
-SAME_FAILURE_S = 3600.0
+BURST_S = 180.0
 
 _MOST_GPUS = 20_000
 """As many as a big machine has: a log may be that of all its nodes."""
@@ -22,11 +21,25 @@ _MOST_OF_ONE = 50
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A grave incident on a GPU: when it began (Unix time), of which kind, and how it was told."""
+    """When it began and last showed (Unix time), the kinds of its incidents, how it was told."""
 
     time_s: float
-    kind: str
+    last_s: float
+    kinds: tuple[str, ...]
     text: str
+
+    def takes(self, time_s: float) -> bool:
+        """Whether what happened then belongs to it."""
+        return self.time_s - BURST_S <= time_s <= self.last_s + BURST_S
+
+    def with_more(self, time_s: float, kind: str) -> Failure:
+        """The same failure, with what happened then."""
+        return replace(
+            self,
+            time_s=min(self.time_s, time_s),
+            last_s=max(self.last_s, time_s),
+            kinds=self.kinds if kind in self.kinds else (*self.kinds, kind),
+        )
 
 
 class Failures:
@@ -35,41 +48,32 @@ class Failures:
     def __init__(self) -> None:
         self._of: dict[str, list[Failure]] = {}
 
-    def note(self, incident: Incident) -> bool:
-        """Take in an incident; whether a GPU has failed anew by it.
+    def note(self, incident: Incident, time_s: float | None = None) -> bool:
+        """Take in an incident, or that it happened again at ``time_s``; whether the GPU has failed
+        anew by it.
 
         One that is not grave, or not of a GPU, is passed over.
         """
         if incident.severity is not Severity.CRITICAL or not incident.subject.startswith("gpu:"):
             return False
-        failure = Failure(incident.opened_s, incident.kind, incident.cause_text)
+        at_s = incident.opened_s if time_s is None else time_s
         failures = self._of.setdefault(incident.subject, [])
-        if any(one.time_s == failure.time_s and one.kind == failure.kind for one in failures):
-            return False
-        is_new = not any(abs(one.time_s - failure.time_s) <= SAME_FAILURE_S for one in failures)
+        for position in range(len(failures) - 1, -1, -1):
+            if failures[position].takes(at_s):
+                failures[position] = failures[position].with_more(at_s, incident.kind)
+                return False
+        failure = Failure(at_s, at_s, (incident.kind,), incident.cause_text)
         insort(failures, failure, key=lambda one: one.time_s)
         del failures[:-_MOST_OF_ONE]
         if len(self._of) > _MOST_GPUS:
             del self._of[next(iter(self._of))]
-        return is_new
+        return True
 
     def since(self, name: str, time_s: float) -> list[Failure]:
-        """The failures of a GPU since a time, oldest first; of each the incident that began it."""
-        return list(_first_of_each(self._of.get(name, []), time_s))
-
-    def during(self, name: str, from_s: float, to_s: float) -> list[Failure]:
-        """The grave incidents on a GPU that began within a time, oldest first."""
-        return [one for one in self._of.get(name, ()) if from_s <= one.time_s <= to_s]
+        """The failures of a GPU that began since a time, oldest first."""
+        return [one for one in self._of.get(name, ()) if one.time_s >= time_s]
 
     @property
     def names(self) -> tuple[str, ...]:
         """The GPUs that ever failed."""
         return tuple(self._of)
-
-
-def _first_of_each(failures: list[Failure], since_s: float) -> Iterator[Failure]:
-    last_s = float("-inf")
-    for failure in failures:
-        if failure.time_s >= since_s and failure.time_s - last_s > SAME_FAILURE_S:
-            yield failure
-        last_s = failure.time_s

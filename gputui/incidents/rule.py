@@ -155,7 +155,7 @@ SampleLook = Callable[[NodeSample, History], Iterable[Noticed]]
 LogLook = Callable[[KernelEvent, History], Iterable[Noticed]]
 JobLook = Callable[[JobEvent, History], Iterable[Noticed]]
 SilenceLook = Callable[[Silence, NodeSample, History], Iterable[Finding]]
-GraveLook = Callable[[Incident, History], Iterable[Finding]]
+GraveLook = Callable[[Incident, float, History], Iterable[Finding]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +164,7 @@ class Rule:
 
     A rule of samples may also have something to say while none comes (``on_silence``), of a sample
     in which the driver as a whole failed (``on_failure``), of the kernel log (``on_log``), and of a
-    GPU on which a grave incident has just begun (``on_failed_gpu``).
+    GPU that has failed anew (``on_failed_gpu``).
     """
 
     kind: str
@@ -200,7 +200,7 @@ def rule(
     ``on_silence`` is a function of ``(silence, last, past)``; ``last`` is the last sample.
     ``on_failure`` gets, as ``now``, a sample without GPUs, whose ``error_code`` says how the driver
     failed. ``on_log`` is a function of ``(event, past)``, for what the kernel says of the same;
-    ``on_failed_gpu`` of ``(incident, past)``.
+    ``on_failed_gpu`` of ``(incident, time_s, past)``, the grave incident and when it happened.
     """
 
     def make(look: SampleLook) -> Rule:

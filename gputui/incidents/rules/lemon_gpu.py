@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from gputui.age import age
 from gputui.clock import clock
 from gputui.incidents.advice import board
 from gputui.incidents.failures import Failure
@@ -15,11 +16,11 @@ _DAY_S = 86_400.0
 _MOST_TOLD = 5
 
 
-def _after_failure(incident: Incident, past: History) -> Iterator[Finding]:
+def _after_failure(incident: Incident, time_s: float, past: History) -> Iterator[Finding]:
     """In a log there is nothing but failures to look at: each is the moment to count them."""
-    failures = _counted(incident.subject, incident.opened_s, past)
+    failures = _counted(incident.subject, time_s, past)
     if len(failures) >= past.thresholds.repeats:
-        yield _finding(Subject(incident.subject, incident.gpu), None, failures, past)
+        yield _finding(Subject(incident.subject, incident.gpu), None, failures)
 
 
 @rule(
@@ -35,8 +36,9 @@ def lemon_gpu(now: NodeSample, past: History) -> Iterator[Finding | Over]:
     NVSentinel gives a node up after five repairs in seven days, gpud inspects the hardware when an
     Xid comes back after two reboots, and SuperBench found the time to the next incident of a node
     fall from 719 h after its first to 152 h after its twentieth: whoever fails twice fails again
-    soon. A failure is a grave incident, with all that follows within an hour. They are remembered
-    over restarts, and are the board's: one that is put in its place begins anew.
+    soon. What a failure is, :mod:`gputui.incidents.failures` says. They are remembered over
+    restarts, and are the board's: one that is put in its place begins anew. While the last failure
+    lasts this hangs under it.
     """
     by_name = {Subject.of_gpu(gpu).name: gpu for gpu in now.gpus}
     for name in past.failures.names:
@@ -46,27 +48,26 @@ def lemon_gpu(now: NodeSample, past: History) -> Iterator[Finding | Over]:
             continue
         failures = _counted(name, now.time_s, past)
         if len(failures) >= past.thresholds.repeats:
-            yield _finding(Subject.of_gpu(gpu), gpu, failures, past)
+            yield _finding(Subject.of_gpu(gpu), gpu, failures)
 
 
 def _counted(name: str, time_s: float, past: History) -> list[Failure]:
     return past.failures.since(name, time_s - past.thresholds.repeats_within_s)
 
 
-def _finding(
-    subject: Subject, gpu: GpuSample | None, failures: Sequence[Failure], past: History
-) -> Finding:
-    first, last = failures[0], failures[-1]
-    days = max(round((last.time_s - first.time_s) / _DAY_S), 1)
+def _finding(subject: Subject, gpu: GpuSample | None, failures: Sequence[Failure]) -> Finding:
+    last = failures[-1]
+    within = age(max(last.last_s - failures[0].time_s, 1.0))
     return Finding(
         subject,
         cause="repeat-offender",
-        cause_text=f"{len(failures)} failures in {days} d, the last: {last.text}",
+        cause_text=f"{len(failures)} failures within {within}, the last: {last.text}",
         action=Action.REPLACE_GPU,
         action_text="drain, have the GPU replaced" + board(gpu),
         evidence=tuple(
-            f"{clock(one.time_s, last.time_s + _DAY_S)} {one.kind}: {one.text}"
+            f"{clock(one.time_s, last.time_s + _DAY_S)} {one.kinds[0]}: {one.text}"
             for one in failures[-_MOST_TOLD:]
         ),
         since_s=last.time_s,
+        under=last.kinds,
     )
