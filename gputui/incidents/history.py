@@ -46,6 +46,9 @@ class _Events(Generic[Sort, Event]):
         else:
             events.append(event)
 
+    def sorts(self) -> Iterable[tuple[Sort, deque[Event]]]:
+        return self._of_sort.items()
+
     def where(self, holds: Callable[[Sort], bool]) -> Iterator[Event]:
         for sort, events in self._of_sort.items():
             if holds(sort):
@@ -131,6 +134,19 @@ class History:
         """The log's events of some kinds (``xid``, ``aer`` ...), of all GPUs, oldest first."""
         found = self._kernel.where(lambda sort: sort[1] in kinds)
         return sorted(found, key=lambda event: event.time_s)
+
+    def at_once(self, event: KernelEvent, within_s: float) -> list[KernelEvent]:
+        """The events of the same kind and code as one, at about its time: the last of each GPU."""
+        found = []
+        for (_, kind, code), events in self._kernel.sorts():
+            if code != event.code or kind != event.kind:
+                continue
+            for other in reversed(events):
+                if other.time_s <= event.time_s + within_s:
+                    if other.time_s >= event.time_s - within_s:
+                        found.append(other)
+                    break
+        return found
 
     def job_events(self, job: str | None, *families: str) -> list[JobEvent]:
         """What a job's logs said, oldest first; of some families only, if any are named."""

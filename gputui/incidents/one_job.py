@@ -25,11 +25,7 @@ class Struck:
 def struck_together(event: KernelEvent, past: History) -> Struck | None:
     """The job that an Xid concerns as a whole; None if it is one GPU's alone."""
     same = {
-        other.bus_id: other
-        for other in past.events("xid")
-        if other.code == event.code
-        and other.bus_id is not None
-        and abs(other.time_s - event.time_s) <= AT_ONCE_S
+        other.bus_id: other for other in past.at_once(event, AT_ONCE_S) if other.bus_id is not None
     }
     if len(same) < 2:
         return None
