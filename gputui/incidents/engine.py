@@ -213,7 +213,8 @@ class Engine:
             for rule, noticed in self._heard(event):
                 for one in noticed:
                     if isinstance(one, Finding):
-                        self._happened(rule, one, event.time_s, count=0 if told else 1)
+                        times = event.times if isinstance(event, KernelEvent) else 1
+                        self._happened(rule, one, event.time_s, count=0 if told else times)
                     elif isinstance(one, Over):
                         over.append((rule, one))
                     else:

@@ -29,7 +29,8 @@ class KernelEvent:
     line does not have is None; an empty process name is None as well. ``caused_by`` is the Xid that
     the driver itself names as the cause; the instances are those of MIG. ``told_by`` is the log's
     name: NVML tells of Xids as well. ``line`` is the number of its first line, where lines are
-    counted, and ``host`` the machine that the line names.
+    counted, and ``host`` the machine that the line names. ``times`` is how often it was said, where
+    repeats are told as one.
     """
 
     kind: str
@@ -46,10 +47,12 @@ class KernelEvent:
     caused_by: int | None = None
     line: int = 0
     host: str | None = None
+    times: int = 1
 
 
 _INTERESTING = re.compile(
-    r"NVRM|Xid|nvidia|NVSwitch|AER:|DPC:|PCIe Bus Error|error status/mask|PCIe bandwidth|libnccl"
+    r"NVRM|Xid|nvidia|NVSwitch|AER:|DPC:|PCIe Bus Error|error status/mask|PCIe bandwidth|libnccl|"
+    r"fabric manager NVIDIA"
 )
 
 BOOT = re.compile(r"Linux version \d")
@@ -75,6 +78,7 @@ class KernelParser:
         self._boot_s = boot_s
         self._lost: _Lost | None = None
         self._mismatch = False
+        self._untold: list[str] | None = None
         self._switches: dict[str | None, int | None] = {}
 
     def parse(
@@ -124,6 +128,7 @@ class KernelParser:
         elif parsed.kind == "version_mismatch":
             self._mismatch = True
             parsed = records.with_versions(parsed, message, ahead())
+            self._untold = None if records.has_versions(parsed) else [message]
         elif parsed.kind == "sxid" and self._belongs_to_the_one_before(parsed):
             return None
         if parsed is None:
@@ -157,7 +162,7 @@ class KernelParser:
         kind = parse_continuation(message)
         if kind == "mismatch_continued":
             if self._mismatch:
-                return None, number
+                return self._versions(message), number
             self._mismatch = True
             return records.with_versions(Message("version_mismatch"), message, ahead()), number
         if kind != "lost_continued":
@@ -172,6 +177,19 @@ class KernelParser:
             return None, number
         self._lost = None
         return None if lost.told else Message("gpu_lost", lost.bus_id), lost.number
+
+    def _versions(self, message: str) -> Message | None:
+        """A further line of a mismatch whose versions were not known at its first: with the line
+        that has the second of them, they are told.
+        """
+        if self._untold is None:
+            return None
+        self._untold.append(message)
+        told = records.with_versions(Message("mismatch_versions"), " ".join(self._untold), ())
+        if not records.has_versions(told):
+            return None
+        self._untold = None
+        return told
 
     def _belongs_to_the_one_before(self, parsed: Message) -> bool:
         """Whether a line tells more of the SXid that this switch told last."""

@@ -17,6 +17,7 @@ from gputui.incidents.rules import all_rules
 from gputui.logs.job_event import JobEvent
 from gputui.logs.kernel import KernelEvent
 from gputui.model import Incident, NodeSample
+from gputui.scan.repeats import Repeats
 
 _INTERVAL_S = 1.0
 _PASS_EVERY_S = 60.0
@@ -41,6 +42,7 @@ class _Machine:
 
     engine: Engine
     passed_s: float
+    repeats: Repeats = field(default_factory=Repeats)
     told: dict[str, Incident] = field(default_factory=dict)
     last_s: dict[str, float] = field(default_factory=dict)
 
@@ -61,18 +63,23 @@ class Judge:
         if machine is None:
             machine = self._machines[host] = self._machine(host, event.time_s)
         elif event.time_s - machine.passed_s > _PASS_EVERY_S:
+            for repeated in machine.repeats.due(event.time_s):
+                machine.engine.log(repeated)
             self._note(machine)
             machine.engine.pass_time(event.time_s)
             machine.passed_s = event.time_s
         if isinstance(event, JobEvent):
             machine.engine.job(event)
-        else:
-            machine.engine.log(event)
+            return
+        for judged in machine.repeats.add(event):
+            machine.engine.log(judged)
 
     def incidents(self) -> list[Found]:
         """All that was found: the gravest first, then the oldest; children follow their parent."""
         found: list[Found] = []
         for machine in self._machines.values():
+            for repeated in machine.repeats.rest():
+                machine.engine.log(repeated)
             self._note(machine)
             found += _grouped(machine)
         return list(_in_order(found))
