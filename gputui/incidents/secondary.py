@@ -19,6 +19,12 @@ _PRIMARY = (79, 119, 120, 95, 94, 48, 140, 64, 63, 74)
 _KINDS = ("EccUncorrectable", "NvlinkDown", "GpuHung")
 """What the same failures are called where readings or other lines show them."""
 
+LINK_XIDS = frozenset({74, *range(144, 151)})
+"""NVLink errors, and those of NVLink5."""
+
+_LINK_KINDS = ("NvlinkDown", "NvlinkErrors")
+"""What they are called where readings show them, or the line itself names the link."""
+
 WITHIN_S = 10.0
 
 
@@ -26,6 +32,8 @@ def causes_of_xid(event: KernelEvent) -> Iterator[Cause]:
     """What may have brought an Xid about, if it is there; what the line names comes first."""
     if event.caused_by is not None:
         yield Cause("GpuXid", key=str(event.caused_by))
+    if event.code in LINK_XIDS:
+        yield from (Cause(kind, within_s=WITHIN_S) for kind in _LINK_KINDS)
     if event.code in _SECONDARY:
         yield from (Cause("GpuXid", key=str(code), within_s=WITHIN_S) for code in _PRIMARY)
         yield from (Cause(kind, within_s=WITHIN_S) for kind in _KINDS)

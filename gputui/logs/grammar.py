@@ -93,6 +93,11 @@ _EXPRESSIONS = (
         r"NVRM: API mismatch: the client (?:'(?P<process>.*)' \(pid (?P<pid>\d+)\))?"
         r"(?P<detail>.*)",
     ),
+    (
+        "fabric_manager",
+        r"(?:.*\bnv-fabricmanager\[\d+\]:\s*|(?:\[[^\]]*\]\s*)*)"
+        r"(?P<detail>fabric manager NVIDIA GPU driver interface version .*)",
+    ),
     ("driver_loaded", r"NVRM: loading NVIDIA UNIX (?P<detail>.*)"),
     ("peer_memory", r"nvidia-peermem (?P<detail>.*)"),
     (

@@ -132,6 +132,14 @@ def what_of_it(ahead: Iterable[str]) -> str | None:
     return None
 
 
+_VERSIONS = "client "
+
+
+def has_versions(parsed: Message) -> bool:
+    """Whether a mismatch has both of its versions."""
+    return parsed.detail.startswith(_VERSIONS)
+
+
 def with_versions(parsed: Message, message: str, ahead: Iterable[str]) -> Message:
     """A mismatch of versions with both of them: the client's, and the kernel module's."""
     texts = [message]
@@ -146,4 +154,4 @@ def with_versions(parsed: Message, message: str, ahead: Iterable[str]) -> Messag
     versions = _VERSION.findall(" ".join(texts))
     if len(versions) < 2:
         return replace(parsed, detail=parsed.detail.strip())
-    return replace(parsed, detail=f"client {versions[0]}, kernel module {versions[1]}")
+    return replace(parsed, detail=f"{_VERSIONS}{versions[0]}, kernel module {versions[1]}")

@@ -298,8 +298,29 @@ def test_a_mismatch_of_versions_is_one_event_with_both():
         "version_mismatch", 1, 812, "nvidia-smi",
     )  # fmt: skip
     assert event.detail == "client 550.90.07, kernel module 550.54.15"
+
+
+def test_the_versions_of_a_mismatch_come_by_themselves_where_nothing_follows_yet():
+    """Line by line, as it is printed: the mismatch at once, the versions when both are told."""
     parser = KernelParser()
-    assert sum(parser.parse(line, NOW_S) is not None for line in MISMATCH) == 1
+    told = [one for line in MISMATCH if (one := parser.parse(line, NOW_S)) is not None]
+    assert [one.kind for one in told] == ["version_mismatch", "mismatch_versions"]
+    assert told[1].detail == "client 550.90.07, kernel module 550.54.15"
+
+
+def test_the_fabric_managers_version_is_told_in_any_log():
+    """Its own log, the system's, and what stands in a journal."""
+    text = (
+        "fabric manager NVIDIA GPU driver interface version 550.127.05 don't match with driver "
+        "version 550.120. Please update with matching NVIDIA driver package."
+    )
+    for before in (
+        "Nov 05 13:55:26 node1 nv-fabricmanager[104230]: ",
+        "[Nov 05 2024 13:55:26] [ERROR] [tid 104230] ",
+        "",
+    ):
+        (event,) = parse_all([before + text])
+        assert (event.kind, event.detail) == ("fabric_manager", text)
 
 
 def test_a_record_of_the_kernels_ring_may_hold_several_lines():
