@@ -7,7 +7,10 @@ ends are looked up.
 
 from __future__ import annotations
 
-NEEDLES = (b"NVRM:", b"nvidia", b"pcieport ", b"NVSwitch", b"libnccl", b" available PCIe ")
+NEEDLES = (
+    b"NVRM:", b"nvidia", b"pcieport ", b"NVSwitch", b"libnccl", b" available PCIe ",
+    b"fabric manager NVIDIA GPU",
+)  # fmt: skip
 """Every message in :mod:`gputui.logs.grammar` has one of these."""
 
 _PREFIXES = {
