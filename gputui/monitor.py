@@ -360,7 +360,7 @@ class Monitor:
         if self._overdue_s(now_s) > 0 or now_s - self._ticked_s < _TICK_S:
             return
         self._ticked_s = now_s
-        silence = Silence(now_s - self._sampled_s)
+        silence = Silence(now_s - self._sampled_s, elsewhere=not source.is_here)
         hang = source.hang(now_s)
         if hang is not None:
             silence = replace(silence, asked=hang.asked, whole_driver=hang.whole_driver)

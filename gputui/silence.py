@@ -32,12 +32,13 @@ class Silence:
     """No sample has come for ``waited_s``; ``asked`` is who is suspected, where that is known.
 
     It is a GPU's index, ``DRIVER`` for a call that concerns all, or None. ``whole_driver`` is as in
-    :class:`Hang`.
+    :class:`Hang`. ``elsewhere`` says that the samples come from another machine.
     """
 
     waited_s: float
     asked: int | None = None
     whole_driver: bool = False
+    elsewhere: bool = False
 
     @property
     def gpu(self) -> int | None:

@@ -10,6 +10,7 @@ from typing import Generic, TypeVar
 from gputui.incidents.boots import Boots
 from gputui.incidents.failures import Failures
 from gputui.incidents.growth import Counters
+from gputui.incidents.ports import Ports
 from gputui.incidents.thresholds import Thresholds
 from gputui.logs.job_event import JobEvent
 from gputui.logs.kernel import KernelEvent
@@ -68,6 +69,7 @@ class History:
         self.counters = Counters()
         self.boots = Boots()
         self.failures = Failures()
+        self.ports = Ports()
         self._kernel: _Events[tuple[str | None, str, int | None], KernelEvent] = _Events()
         self._jobs: _Events[tuple[str | None, str], JobEvent] = _Events()
         self._processes: dict[tuple[int, int], ProcessSample] = {}
@@ -80,6 +82,7 @@ class History:
         if self.samples and self.samples[-1].time_s == sample.time_s:
             self.samples.pop()
         self.samples.append(replace(sample, processes=()))
+        self.ports.add(sample)
         self.counters.add(sample)
         self.boots.add(sample)
         while sample.time_s - self.samples[0].time_s > WINDOW_S and len(self.samples) > 2:

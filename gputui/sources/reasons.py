@@ -24,6 +24,9 @@ NOT_UTF8 = "garbage: not UTF-8"
 
 OTHER_LIBRARY = "not in this driver's library"
 
+NO_CONNECTION = "No connection to"
+"""How the error of a node elsewhere begins that cannot be reached."""
+
 _WORDS = {
     1: "NVML is not initialised",
     INVALID_ARGUMENT: "invalid argument",

@@ -17,6 +17,7 @@ from gputui.logs.choice import AUTO
 from gputui.model import NodeSample
 from gputui.recording import Record, SampleRecord
 from gputui.silence import Hang
+from gputui.sources.reasons import NO_CONNECTION
 from gputui.sources.source import RecordStream
 from gputui.text import decoded
 
@@ -164,7 +165,7 @@ class SshSource:
         if status == _NOT_FOUND:
             return f"gputui is not on the PATH of {self._host}{said}. Install it there as well."
         if status == _SSH_FAILED or status is None:
-            return f"No connection to {self._host}{said or ': it was lost'}."
+            return f"{NO_CONNECTION} {self._host}{said or ': it was lost'}."
         return f"gputui ended on {self._host} with status {status}{said}."
 
     @staticmethod

@@ -1,0 +1,62 @@
+"""How the links of a node have been: which were ever up, how fast, how often they failed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from gputui.model import LinkSample, NodeSample
+
+RDMA = frozenset({"infiniband", "roce", "rdma"})
+"""Kinds of links that training's collectives use."""
+
+_MOST_LINKS = 256
+
+
+class Ports:
+    """What is remembered of links for as long as this program runs; bounded."""
+
+    def __init__(self) -> None:
+        self._best_mbps: dict[str, int] = {}
+
+    def add(self, sample: NodeSample) -> None:
+        """Take in a sample."""
+        for link in sample.links:
+            if not link.is_up:
+                continue
+            known = self._best_mbps.get(link.name)
+            if known is None and len(self._best_mbps) >= _MOST_LINKS:
+                continue
+            self._best_mbps[link.name] = max(known or 0, link.speed_mbps or 0)
+
+    def was_up(self, name: str) -> bool:
+        """Whether a link was ever seen up: one that never was is perhaps not even connected."""
+        return name in self._best_mbps
+
+    def best_mbps(self, name: str) -> int:
+        """The highest speed that a link was seen with; 0 if none was told."""
+        return self._best_mbps.get(name, 0)
+
+
+def named(sample: NodeSample, name: str) -> LinkSample | None:
+    """The link of this name in a sample."""
+    return next((link for link in sample.links if link.name == name), None)
+
+
+def grown(samples: Iterable[NodeSample], name: str, counters: Iterable[str]) -> tuple[int, float]:
+    """By how much counters of a link grew over some samples, together, and in how many seconds.
+
+    A counter that fell has begun anew. Nothing, in no time, where the link is in fewer than two.
+    """
+    told = [
+        (one.time_s, link)
+        for one in samples
+        if (link := named(one, name)) is not None and link.growth_s is not None
+    ]
+    if len(told) < 2:
+        return 0, 0.0
+    (first_s, first), (last_s, last) = told[0], told[-1]
+    growth = 0
+    for counter in counters:
+        before, now = first.counters.get(counter, 0), last.counters.get(counter, 0)
+        growth += now - before if now >= before else now
+    return growth, last_s - first_s
