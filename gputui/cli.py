@@ -323,6 +323,7 @@ def _screen(options: argparse.Namespace) -> int:
             ascii_only=options.ascii,
             needs_reading=options.source == "local",
             acting=Acting(monitor.options.allow_actions, is_here=options.source == "local"),
+            playback=monitor.playback,
         )
     except NoReadingError as error:
         failed = _failed(error)

@@ -35,6 +35,7 @@ from gputui.notebook import Notebook
 from gputui.recording import CaptureWriter, LogRecord, Record, SampleRecord, StartRecord
 from gputui.silence import Silence, patience_s
 from gputui.sources.open import open_source
+from gputui.sources.playback import Playback
 from gputui.sources.source import Source
 from gputui.state import NodeState
 
@@ -69,13 +70,7 @@ class Monitor:
         """Set when nothing more will come: the source is at its end, or nobody reads a capture."""
         self._captures = Captures(captures)
         self._notebook = Notebook(options.state)
-        self._assessor = Assessor(
-            interval_s=options.interval_s,
-            gpus=options.gpus,
-            rules_off=options.rules_off,
-            thresholds=options.thresholds,
-            expected=options.expected_gpus,
-        )
+        self._assessor = self._new_assessor()
         self._lock = threading.Lock()
         self._boot_s = boot_s()
         self._parser = KernelParser(self._boot_s)
@@ -95,6 +90,7 @@ class Monitor:
         self._ticked_s = 0.0
         self._hurried_s = 0.0
         self._heard = False
+        self._restarts = 0
 
     # --- for whoever uses it --------------------------------------------------------------------
 
@@ -110,6 +106,8 @@ class Monitor:
             self._source = open_source(
                 self.options.source, self.options.interval_s, self.options.kernel_log
             )
+        if self._source.playback is not None:
+            self._source.playback.wake = self._wake
         self._sampled_s = time.monotonic()
         if self.options.record is not None:
             self._captures.add(CaptureWriter(open_for_recording(self.options.record)))
@@ -173,6 +171,11 @@ class Monitor:
         """Whether the source comes to its end by itself, so that its last word is what counts."""
         return self._source is not None and self._source.finite
 
+    @property
+    def playback(self) -> Playback | None:
+        """The knobs of a recording that is played; None where the source is no such thing."""
+        return None if self._source is None else self._source.playback
+
     # --- the loop -------------------------------------------------------------------------------
 
     def _run(self) -> None:
@@ -194,6 +197,8 @@ class Monitor:
         source = self._launched()
         records = [*self._waiting, *source.read(time.monotonic())]
         self._waiting.clear()
+        if source.restarts != self._restarts:
+            self._begin_anew(source.restarts)
         self._follow_log()
         for record in records:
             self._take(record)
@@ -202,6 +207,25 @@ class Monitor:
             self.ended.set()
         self._tick_if_silent(source)
         self._wait(source, self._wait_s(source))
+
+    def _new_assessor(self) -> Assessor:
+        options = self.options
+        return Assessor(
+            interval_s=options.interval_s,
+            gpus=options.gpus,
+            rules_off=options.rules_off,
+            thresholds=options.thresholds,
+            expected=options.expected_gpus,
+        )
+
+    def _begin_anew(self, restarts: int) -> None:
+        """A recording begins again: nothing is known yet."""
+        self._restarts = restarts
+        with self._lock:
+            self._assessor = self._new_assessor()
+        self._parser = KernelParser(self._boot_s)
+        self._sample_time_s = None
+        self._heard = False
 
     def _wake(self) -> None:
         if self._wake_w >= 0:
@@ -256,7 +280,8 @@ class Monitor:
                 snapshot = self._assessor.sample(record.sample)
             self._captures.write(lambda capture: capture.sample(snapshot.sample, snapshot.statuses))
             self._heard = False
-            self._tell(snapshot)
+            if not self._launched().is_passing_over:
+                self._tell(snapshot)
         elif isinstance(record, LogRecord):
             self._take_line(record.line)
         elif isinstance(record, StartRecord):
@@ -359,6 +384,8 @@ class Monitor:
         now_s = time.monotonic()
         if self._overdue_s(now_s) > 0 or now_s - self._ticked_s < _TICK_S:
             return
+        if source.playback is not None:
+            return  # a recording may stand still: its silences are in it
         self._ticked_s = now_s
         silence = Silence(now_s - self._sampled_s, elsewhere=not source.is_here)
         hang = source.hang(now_s)

@@ -23,6 +23,7 @@ from gputui.recording import Record, SampleRecord
 from gputui.silence import DRIVER, Hang
 from gputui.sources.left_alone import with_left_alone
 from gputui.sources.sampler_process import SamplerProcess, how_it_ended
+from gputui.sources.source import Unplayed
 from gputui.sources.spawn import Spawned
 
 _RESTARTS_AFTER_S = (1.0, 2.0, 4.0, 8.0)
@@ -39,7 +40,7 @@ _REAP_S = 0.05
 Start = Callable[[float, frozenset[int]], SamplerProcess]
 
 
-class ChildSource:
+class ChildSource(Unplayed):
     """``--source local``: readings of this machine. ``spawned`` is a sampler on its way already."""
 
     is_here = True

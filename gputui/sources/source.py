@@ -10,6 +10,7 @@ from gputui.errors import SourceError
 from gputui.lines import LineBuffer
 from gputui.recording import CaptureReader, Record, RecordingError
 from gputui.silence import Hang
+from gputui.sources.playback import Playback
 
 LINE_BYTES = 16 << 20
 """The longest line that is read: far more than a sample of a full node."""
@@ -41,6 +42,18 @@ class Source(Protocol):
     def notice(self) -> str:
         """One line about the source for people; empty when all is well."""
 
+    @property
+    def playback(self) -> Playback | None:
+        """How it is played, where it is a recording that can be moved in."""
+
+    @property
+    def restarts(self) -> int:
+        """How often it began again from its beginning."""
+
+    @property
+    def is_passing_over(self) -> bool:
+        """Whether what it gives out now is not to be shown, but only leads to what is."""
+
     def hang(self, monotonic_s: float) -> Hang | None:
         """The driver call that does not return, where that is known."""
 
@@ -58,6 +71,14 @@ class Source(Protocol):
 
     def close(self) -> None:
         """Let go of it, without waiting for anybody."""
+
+
+class Unplayed:
+    """What sources have in common that are not recordings to be moved in."""
+
+    playback: Playback | None = None
+    restarts = 0
+    is_passing_over = False
 
 
 class RecordStream:

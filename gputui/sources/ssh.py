@@ -18,7 +18,7 @@ from gputui.model import NodeSample
 from gputui.recording import Record, SampleRecord
 from gputui.silence import Hang
 from gputui.sources.reasons import NO_CONNECTION
-from gputui.sources.source import RecordStream
+from gputui.sources.source import RecordStream, Unplayed
 from gputui.text import decoded
 
 COMMAND_VARIABLE = "GPUTUI_SSH_COMMAND"
@@ -40,7 +40,7 @@ _ERROR_BYTES = 8192
 _REAP_S = 0.2
 
 
-class SshSource:
+class SshSource(Unplayed):
     """The samples of another node."""
 
     is_here = False

@@ -11,13 +11,14 @@ from gputui.recording import Record
 from gputui.silence import Hang
 from gputui.sources.source import (
     RecordStream,
+    Unplayed,
     is_regular,
     open_for_reading,
     refuse_what_is_no_recording,
 )
 
 
-class StreamSource:
+class StreamSource(Unplayed):
     """``--source stream=PATH``: reads whatever comes, as it comes, to its end."""
 
     is_here = False

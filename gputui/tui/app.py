@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from time import monotonic
 from typing import ClassVar
 
@@ -12,6 +12,7 @@ from textual.app import App
 from textual.binding import Binding, BindingType
 
 from gputui.model import Snapshot
+from gputui.sources.playback import Playback
 from gputui.tui.acting import Acting
 from gputui.tui.driver import TerminalDriver
 from gputui.tui.glyphs import Glyphs
@@ -29,7 +30,8 @@ from gputui.tui.watch import Watch
 class MonitorApp(App[None]):
     """Owns what has been heard, and passes on when something has.
 
-    It takes over the picture, and the snapshots, of an ``opening``, if there was one.
+    It takes over the picture, and the snapshots, of an ``opening``, if there was one. ``playback``
+    is there where what is shown is a recording.
     """
 
     CSS_PATH = "gputui.tcss"
@@ -41,6 +43,12 @@ class MonitorApp(App[None]):
         Binding("ctrl+z", "suspend_process", show=False),
         Binding("ctrl+l", "draw_anew", show=False),
         Binding("space", "hold", show=False),
+        Binding("left_square_bracket", "step(-1)", show=False),
+        Binding("right_square_bracket", "step(1)", show=False),
+        Binding("left_curly_bracket", "leap(-60)", show=False),
+        Binding("right_curly_bracket", "leap(60)", show=False),
+        Binding("less_than_sign", "pace(0.5)", show=False),
+        Binding("greater_than_sign", "pace(2)", show=False),
         Binding("question_mark,h,f1", "help", show=False),
     ]
 
@@ -51,6 +59,7 @@ class MonitorApp(App[None]):
         glyphs: Glyphs,
         opening: Opening | None = None,
         acting: Acting | None = None,
+        playback: Playback | None = None,
     ) -> None:
         super().__init__(driver_class=TerminalDriver, ansi_color=True)
         self.animation_level = "none"
@@ -59,7 +68,8 @@ class MonitorApp(App[None]):
         self._source = source
         self._look = theme
         self._glyphs = glyphs
-        self._heard = Watch(monotonic())
+        self._playback = playback
+        self._heard = Watch(monotonic(), playback)
         self._pulse: Pulse | None = None
 
     def get_default_screen(self) -> MainScreen:
@@ -92,10 +102,10 @@ class MonitorApp(App[None]):
         if self._pulse is not None:
             self._pulse.stop()
 
-    def _show(self, snapshot: Snapshot | None) -> None:
-        """Take a snapshot in, if there is one, and draw what is known by now."""
+    def _show(self, snapshots: Sequence[Snapshot]) -> None:
+        """Take in what came, and draw what is known by now."""
         try:
-            if snapshot is not None:
+            for snapshot in snapshots:
                 self._heard.hear(snapshot, monotonic())
             if isinstance(self.screen, LineScreen):
                 self.screen.redraw()
@@ -106,10 +116,58 @@ class MonitorApp(App[None]):
         """Draw every cell: something else may have written on the terminal."""
         self.screen.refresh()
 
+    # ------------------------------------------------------------------ moving in time
+
     def action_hold(self) -> None:
-        """Hold the picture still, or let it go on."""
-        self._heard.hold(monotonic())
-        self._show(None)
+        """Hold the picture still, or let it go on; a recording with it."""
+        stands = self._heard.is_held
+        if self._playback is not None:
+            stands = stands or self._playback.state.is_paused
+            (self._playback.resume if stands else self._playback.pause)()
+            self._heard.go_on()
+        elif stands:
+            self._heard.go_on()
+        else:
+            self._heard.hold()
+        self._show(())
+
+    def action_step(self, moments: int) -> None:
+        """Show the reading before, or the one after."""
+        was_held = self._heard.is_held
+        if self._playback is None:
+            if was_held or moments < 0:
+                self._heard.step(moments)
+        elif moments > 0 and not was_held:
+            self._playback.step()
+        else:
+            self._playback.pause()
+            if not self._heard.step(moments):
+                self._beyond(float(moments))
+        self._show(())
+
+    def action_leap(self, seconds: float) -> None:
+        """Show what was so much earlier, or later."""
+        if self._playback is not None:
+            self._playback.pause()
+        if self._heard.is_held or seconds < 0 or self._playback is not None:
+            is_known = self._heard.leap(seconds)
+            if not is_known and self._playback is not None:
+                self._beyond(seconds)
+        self._show(())
+
+    def _beyond(self, seconds: float) -> None:
+        """Have a recording go to where it has not been, or to what has been forgotten."""
+        if self._playback is not None:
+            self._playback.seek(self._playback.state.at_s - self._heard.back_s + seconds)
+            self._heard.go_on()
+
+    def action_pace(self, factor: float) -> None:
+        """Play a recording faster or slower."""
+        if self._playback is not None:
+            self._playback.change_speed(factor)
+        elif isinstance(self.screen, MainScreen):
+            self.screen.say("Only a recording has a speed (--source replay=FILE).")
+        self._show(())
 
     def action_help(self) -> None:
         """Open the page of keys and words, once."""

@@ -30,6 +30,13 @@ def clock(unix_s: float) -> str:
         return "--:--:--"
 
 
+def minutes(seconds: float) -> str:
+    """A place in a recording: ``4:10``, ``1:04:10``."""
+    whole = max(int(seconds), 0)
+    hours = f"{whole // 3600}:" if whole >= 3600 else ""
+    return f"{hours}{whole % 3600 // 60:0{2 if hours else 1}}:{whole % 60:02}"
+
+
 def percent(value: float | None) -> str:
     """``93%``, or nothing for a reading that is missing."""
     return "" if value is None else f"{value:.0f}%"

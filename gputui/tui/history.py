@@ -80,10 +80,18 @@ class History:
 
         Pairs begin at even spans, so that a picture with two samples a cell moves by whole cells.
         """
+        return self.until(None)
+
+    def until(self, time_s: float | None) -> Values:
+        """The same as it was at a time, but for the average of the span that it lies in."""
         if self._bucket is None:
             return ()
-        tail = (None,) if self._bucket % 2 == 0 else ()
-        return (*self._means, self._mean(), *tail)
+        means: list[float | None] = [*self._means, self._mean()]
+        bucket = self._bucket
+        if time_s is not None:
+            bucket = min(int(time_s // self._bucket_s), bucket)
+            del means[max(len(means) - (self._bucket - bucket), 0) :]
+        return (*means, None) if bucket % 2 == 0 else tuple(means)
 
 
 def height(value: float | None) -> int:

@@ -19,6 +19,7 @@ from types import FrameType, TracebackType
 from typing import Any
 
 from gputui.model import Snapshot
+from gputui.sources.playback import Playback
 from gputui.tui.departure import Departure
 from gputui.tui.escapes import drawn
 from gputui.tui.frame import draw
@@ -51,6 +52,7 @@ class Opening:
         glyphs: Glyphs,
         departure: Departure,
         may_draw: Callable[[Snapshot], bool] = lambda _: True,
+        playback: Playback | None = None,
     ) -> None:
         self.heard = threading.Event()
         """Set when there is a snapshot."""
@@ -59,6 +61,7 @@ class Opening:
         self._theme = theme
         self._glyphs = glyphs
         self._may_draw = may_draw
+        self._playback = playback
         self._lock = threading.RLock()  # a signal may come to whoever has it
         self._offer: Callable[[Snapshot], None] | None = None
         self._is_over = False
@@ -134,7 +137,7 @@ class Opening:
 
     def _show(self, snapshot: Snapshot) -> None:
         width, height = os.get_terminal_size(sys.stdout.fileno())
-        heard = Watch(monotonic())
+        heard = Watch(monotonic(), self._playback)
         heard.hear(snapshot, monotonic())
         lines = draw(heard.scene(View(), self._glyphs, monotonic()), width, height).lines
         if self._glyphs.ascii_only:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from gputui.exit_codes import BAD_USAGE, UNREADABLE
 from gputui.model import Snapshot
+from gputui.sources.playback import Playback
 from gputui.tui.acting import Acting
 from gputui.tui.departure import Departure
 from gputui.tui.glyphs import ASCII, UNICODE
@@ -40,6 +41,7 @@ def run(
     ascii_only: bool = False,
     needs_reading: bool = False,
     acting: Acting | None = None,
+    playback: Playback | None = None,
 ) -> int:
     """Show the screen until it is left; gives the exit status.
 
@@ -47,6 +49,7 @@ def run(
     :data:`gputui.tui.themes.THEMES`, or ``None`` for the one that suits the terminal. With
     ``needs_reading``, a source that says at once that nothing can be read gives no screen, but
     :class:`NoReadingError`. ``acting`` is what may be done to processes: nothing by default.
+    ``playback`` is there where the source is a recording.
     """
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         source.stop()
@@ -68,12 +71,15 @@ def run(
     glyphs = ASCII if plain else UNICODE
     status = 0
     try:
-        with (
-            Departure(source.stop) as departure,
-            Opening(
-                look, glyphs, departure, lambda one: not (needs_reading and _is_without(one))
-            ) as opening,
-        ):
+        departure = Departure(source.stop)
+        opening = Opening(
+            look,
+            glyphs,
+            departure,
+            lambda one: not (needs_reading and _is_without(one)),
+            playback,
+        )
+        with departure, opening:
             source.start(opening.hear)
             from gputui.tui.app import MonitorApp
 
@@ -81,7 +87,7 @@ def run(
             if needs_reading and opening.snapshot and _is_without(opening.snapshot):
                 source.stop()
                 raise NoReadingError(opening.snapshot.sample.error)
-            app = MonitorApp(source, look, glyphs, opening, acting)
+            app = MonitorApp(source, look, glyphs, opening, acting, playback)
             app.run()
         status = _tell_failure(app)
     except (KeyboardInterrupt, SystemExit):

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from gputui.model import GpuState, GpuStatus, Incident, Snapshot
+from gputui.sources.playback import PlaybackState
 from gputui.tui.glyphs import UNICODE, Glyphs
 from gputui.tui.graphs import Graphs
 from gputui.tui.history import Values
@@ -14,10 +15,14 @@ from gputui.tui.view import View
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """That a scene is held still: for how long, and how many incidents are new since."""
+    """That a scene stands still: how long ago it was, and how many incidents are new since.
+
+    ``back_to_s`` is the earliest moment (the source's clock) to which one can step back.
+    """
 
     for_s: float
     new_incidents: int
+    back_to_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +32,7 @@ class Scene:
     ``now_s`` is the source's clock (Unix time). ``silent_s`` is how long no snapshot has come, and
     more than ``patience_s`` of it makes every reading stale. ``histories`` are utilizations by
     GPU index, oldest first (:mod:`gputui.tui.history`); ``graphs`` are there for pages alone.
+    ``playback`` says how a recording is played, where what is shown is one.
     """
 
     snapshot: Snapshot | None = None
@@ -38,6 +44,7 @@ class Scene:
     view: View = field(default_factory=View)
     glyphs: Glyphs = UNICODE
     held: Held | None = None
+    playback: PlaybackState | None = None
 
     @property
     def is_silent(self) -> bool:

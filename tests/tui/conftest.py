@@ -22,6 +22,7 @@ from gputui.model import (
     Severity,
     Snapshot,
 )
+from gputui.sources.playback import Playback
 from gputui.tui.acting import Acting
 from gputui.tui.app import MonitorApp
 from gputui.tui.glyphs import UNICODE, Glyphs
@@ -186,10 +187,14 @@ class Screenful:
     """The app under test with its source."""
 
     def __init__(
-        self, theme: Theme = DARK, glyphs: Glyphs = UNICODE, acting: Acting | None = None
+        self,
+        theme: Theme = DARK,
+        glyphs: Glyphs = UNICODE,
+        acting: Acting | None = None,
+        playback: Playback | None = None,
     ) -> None:
         self.source = HandFed()
-        self.app = MonitorApp(self.source, theme, glyphs, acting=acting)
+        self.app = MonitorApp(self.source, theme, glyphs, acting=acting, playback=playback)
 
     def text(self) -> str:
         """What the screen on top shows."""

@@ -14,7 +14,10 @@ from textual.pilot import Pilot
 
 from gputui.actions import ActionResult, Outcome
 from gputui.model import GpuState, HostSample, LinkSample, ProcessSample
+from gputui.sources.playback import Playback
 from gputui.tui.acting import Acting
+from gputui.tui.panels.header import header
+from gputui.tui.scene import Scene
 from gputui.tui.screens.main import MainScreen
 from gputui.tui.view import Panel
 
@@ -447,3 +450,81 @@ async def test_ending_is_off_until_allowed(make: Any, screenful: Any) -> None:
         assert "Sent" not in screen.text()
         await pilot.press("escape")
         await until(lambda: isinstance(screen.app.screen, MainScreen), pilot)
+
+
+# ----------------------------------------------------------------------- moving in time
+
+
+async def test_keys_move_in_time(make: Any, screenful: Any) -> None:
+    """Back by readings, forward again, and on; the header says which moment it is."""
+    shown = screenful()
+    async with shown.app.run_test(size=(120, 30)) as pilot:
+        for second in range(100):
+            gpu = make.gpu(0, utilization_percent=second)
+            shown.source.feed(make.snapshot(gpus=[gpu], time_s=make.now_s + second))
+        await pilot.pause()
+        assert " 99%" in shown.text()
+        await pilot.press("]")
+        assert " 99%" in shown.text()
+        assert "HELD" not in shown.text()
+        await pilot.press("[", "left")
+        assert " 97%" in shown.text()
+        assert "HELD at" in shown.line("node-a")
+        assert "2s ago" in shown.line("node-a")
+        assert "Space go on" in shown.text().splitlines()[-1]
+        await pilot.press("{")
+        assert " 37%" in shown.text()
+        await pilot.press("right", "}")
+        assert " 98%" in shown.text()
+        await pilot.press("space")
+        assert " 99%" in shown.text()
+        assert "HELD" not in shown.text()
+
+
+async def test_what_is_past_is_not_acted_upon(make: Any, screenful: Any) -> None:
+    """A process of a while ago may have ended, and somebody else have its number."""
+    shown = screenful(acting=Acting(allowed=True))
+    async with shown.app.run_test(size=(120, 30)) as pilot:
+        for second in range(3):
+            processes = [make.process(4001)]
+            shown.source.feed(make.snapshot(processes=processes, time_s=make.now_s + second))
+        await pilot.pause()
+        await pilot.press("[", "tab", "T")
+        assert "Space goes back to now" in shown.text()
+
+
+async def test_a_recording_is_told_as_one_and_obeys_keys(make: Any, screenful: Any) -> None:
+    """REPLAY, its place and its speed are in the header; keys turn the recording's own knobs."""
+    playback = Playback(end_s=600.0)
+    shown = screenful(playback=playback)
+    async with shown.app.run_test(size=(140, 30)) as pilot:
+        for second in range(3):
+            shown.source.feed(make.snapshot(time_s=make.now_s + second))
+            playback.is_due(float(second), 0.0, is_reading=True)
+        await pilot.pause()
+        assert "REPLAY" in shown.line("node-a")
+        assert "of 10:00  1x" in shown.line("node-a")
+        await pilot.press(">", ">")
+        assert "4x" in shown.line("node-a")
+        await pilot.press("space")
+        assert playback.state.is_paused
+        assert "paused" in shown.line("node-a")
+        await pilot.press("space")
+        assert not playback.state.is_paused
+        await pilot.press("[")
+        assert playback.state.is_paused
+        await pilot.press("{")
+        assert playback.take_wanted() == 0.0
+    for width in (40, 60, 80, 100, 300):
+        scene = Scene(make.trouble(), now_s=make.now_s, playback=playback.state)
+        assert "REPLAY" in header(scene, width).text
+
+
+async def test_a_live_screen_has_no_speed(make: Any, screenful: Any) -> None:
+    """The key says so."""
+    shown = screenful()
+    async with shown.app.run_test(size=(100, 30)) as pilot:
+        shown.source.feed(make.snapshot())
+        await pilot.pause()
+        await pilot.press(">")
+        assert "Only a recording has a speed" in shown.text()

@@ -6,6 +6,7 @@ from collections import Counter
 
 from gputui.age import age
 from gputui.model import Severity, Snapshot
+from gputui.sources.playback import PlaybackState
 from gputui.tui import format as fmt
 from gputui.tui.roles import Role
 from gputui.tui.scene import Held, Scene
@@ -80,6 +81,8 @@ def _right_choices(scene: Scene) -> list[list[Run]]:
     if scene.snapshot is None:
         waited = f"no answer yet, {age(scene.silent_s)}"
         return [[Run(waited, Role.HEADER_WARNING)]]
+    if scene.playback is not None:
+        return _replay_choices(scene, scene.playback)
     if scene.held is not None:
         return _held_choices(scene, scene.held)
     if scene.is_silent:
@@ -103,6 +106,28 @@ def _held_choices(scene: Scene, held: Held) -> list[list[Run]]:
     if held.new_incidents:
         told, short = f"{told}; {new}", f"{short} +{held.new_incidents}{scene.glyphs.critical}"
     return [[Run(told, role)], [Run(short, role)]]
+
+
+def _replay_choices(scene: Scene, playback: PlaybackState) -> list[list[Run]]:
+    """That this is a recording, which moment of it is shown, and how it goes on."""
+    at_s = playback.at_s - (scene.held.for_s if scene.held else 0.0)
+    place = fmt.minutes(at_s)
+    if playback.end_s is not None:
+        place += f" of {fmt.minutes(playback.end_s)}"
+    if playback.is_paused or scene.held is not None:
+        pace = "paused"
+    else:
+        pace = "over" if playback.is_over else f"{playback.speed:g}x"
+    words, counts = _summary(scene)
+    label = f"  REPLAY {fmt.clock(scene.now_s)}"
+    role = Role.HEADER_WARNING
+    return [
+        [words, Run(f"{label}  {place}  {pace}", role)],
+        [words, Run(f"{label}  {pace}", role)],
+        [counts, Run(f"{label}  {pace}", role)],
+        [counts, Run(f" REPLAY {pace}", role)],
+        [counts, Run(" REPLAY", role)],
+    ]
 
 
 def _summary(scene: Scene) -> tuple[Run, Run]:

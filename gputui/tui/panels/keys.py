@@ -21,10 +21,25 @@ MAIN_KEYS: Keys = (
     ("/", "filter", 4),
     ("s", "sort", 5),
     ("T", "end process", 8),
+    ("Space", "hold", 11),
+    ("[", "back in time", 10),
     ("?", "help", 1),
     ("q", "quit", 0),
 )
 """The main screen's."""
+
+_IN_TIME: Keys = (("Space", "go on", 1), ("[ ]", "step", 2), ("{ }", "minute", 3))
+
+HELD_KEYS: Keys = (*_IN_TIME, ("Enter", "open", 4), ("?", "help", 5), ("q", "quit", 0))
+"""The main screen's while it stands still."""
+
+REPLAY_KEYS: Keys = (
+    ("Space", "pause or go on", 1),
+    *_IN_TIME[1:],
+    ("< >", "speed", 4),
+    *HELD_KEYS[3:],
+)
+"""The main screen's while it shows a recording."""
 
 PAGE_KEYS: Keys = (("Esc", "back", 0), ("j k", "scroll", 2), ("q", "quit", 1))
 """Those of a page that is read."""
@@ -49,7 +64,9 @@ def main_line(scene: Scene, width: int) -> Line:
     if scene.view.said:
         said = shorten(clean(scene.view.said), width - 2, scene.glyphs.ellipsis)
         return make_line([Run(f" {said}" + " " * width, Role.HEADER_STRONG)], width)
-    return key_line(MAIN_KEYS, width)
+    if scene.playback is not None:
+        return key_line(REPLAY_KEYS, width)
+    return key_line(MAIN_KEYS if scene.held is None else HELD_KEYS, width)
 
 
 @lru_cache(maxsize=16)

@@ -50,6 +50,8 @@ class MainScreen(LineScreen):
         Binding("plus", "direct(True)", show=False),
         Binding("minus", "direct(False)", show=False),
         *(Binding(key, f"end('{key}')", show=False) for key in SIGNAL_KEYS),
+        Binding("left", "app.step(-1)", show=False),
+        Binding("right", "app.step(1)", show=False),
         Binding("escape", "clear_filter", show=False),
     ]
 
@@ -134,7 +136,7 @@ class MainScreen(LineScreen):
         if isinstance(gpu, int):
             self._push(page_of(Panel.GPUS, gpu))
         else:
-            self._say("This is about no single GPU: choose one (Tab goes to the next list).")
+            self.say("This is about no single GPU: choose one (Tab goes to the next list).")
 
     def action_node(self) -> None:
         """Open the page of the node."""
@@ -155,9 +157,9 @@ class MainScreen(LineScreen):
         """Somebody has seen the chosen incident."""
         key = self.frame.cursors.get(Panel.INCIDENTS)
         if self.frame.panel is not Panel.INCIDENTS or not isinstance(key, str):
-            self._say("Choose an incident first: Tab goes to the next list.")
+            self.say("Choose an incident first: Tab goes to the next list.")
         elif not self._source.acknowledge(key):
-            self._say("That incident is over.")
+            self.say("That incident is over.")
 
     def action_end(self, letter: str) -> None:
         """Ask whether the chosen process is to be sent a signal."""
@@ -166,14 +168,17 @@ class MainScreen(LineScreen):
         known = snapshot.sample.processes if snapshot else ()
         process = next((one for one in known if (one.pid, one.gpu) == key), None)
         if self.frame.panel is not Panel.PROCESSES or process is None:
-            self._say("Choose a process first: Tab goes to the next list.")
+            self.say("Choose a process first: Tab goes to the next list.")
+            return
+        if self.heard.back_s > 0:
+            self.say("What is shown is past: Space goes back to now.")
             return
         number = SIGNAL_KEYS[letter]
         self.app.push_screen(
             EndingScreen(process, number, self._acting, self.heard, self.look, self.glyphs)
         )
 
-    def _say(self, text: str) -> None:
+    def say(self, text: str) -> None:
         """Answer a key on the last line, until the next key."""
         self.view = replace(self.view, said=text)
         self.redraw()
@@ -216,7 +221,7 @@ class MainScreen(LineScreen):
         the letter behind it.
         """
         if self.view.said:
-            self._say("")
+            self.say("")
         if self.view.ordering:
             event.stop()
             self._sort(SORT_LETTERS.get(event.key, self.view.sort))

@@ -1,0 +1,96 @@
+"""What was shown in the last minutes, to be looked at again, in little memory."""
+
+from __future__ import annotations
+
+import pickle
+import zlib
+from bisect import bisect_right
+from collections import deque
+from dataclasses import dataclass
+from typing import cast
+
+from gputui.model import Snapshot
+
+MOST_MOMENTS = 900
+"""A quarter of an hour at a reading a second."""
+
+MOST_BYTES = 2 << 20
+"""Half of it where a node is very full; packed, a snapshot of 8 GPUs takes two or three KiB."""
+
+_LEAST_BETWEEN_S = 0.5
+"""What comes sooner after the moment before it takes its place."""
+
+_FAST = 1
+"""zlib's quickest level packs nearly as well as its best one, in a third of the time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """What was known at ``now_s``, on the source's clock (Unix time). ``number`` counts moments."""
+
+    number: int
+    now_s: float
+    snapshot: Snapshot
+
+
+class Past:
+    """Moments, oldest first, each with a number that stays its own. The oldest give way."""
+
+    def __init__(self) -> None:
+        self._times: deque[float] = deque()
+        self._packed: deque[bytes] = deque()
+        self._first = 0
+        self._bytes = 0
+
+    def __len__(self) -> int:
+        return len(self._times)
+
+    @property
+    def oldest(self) -> int:
+        """The number of the first moment that is still known."""
+        return self._first
+
+    @property
+    def newest(self) -> int:
+        """The number of the last moment; one less than ``oldest`` where there is none."""
+        return self._first + len(self._times) - 1
+
+    @property
+    def span_s(self) -> tuple[float, float]:
+        """When the oldest moment was, and when the newest; there must be one."""
+        return self._times[0], self._times[-1]
+
+    def add(self, snapshot: Snapshot, now_s: float) -> None:
+        """Remember a snapshot."""
+        if self._times and now_s - self._times[-1] < _LEAST_BETWEEN_S:
+            self._times.pop()
+            self._bytes -= len(self._packed.pop())
+        packed = zlib.compress(pickle.dumps(snapshot, pickle.HIGHEST_PROTOCOL), _FAST)
+        self._times.append(now_s)
+        self._packed.append(packed)
+        self._bytes += len(packed)
+        while len(self._times) > 1 and (
+            len(self._times) > MOST_MOMENTS or self._bytes > MOST_BYTES
+        ):
+            self._times.popleft()
+            self._bytes -= len(self._packed.popleft())
+            self._first += 1
+
+    def clear(self) -> None:
+        """Forget everything: another time begins."""
+        self._first = self.newest + 1
+        self._times.clear()
+        self._packed.clear()
+        self._bytes = 0
+
+    def moment(self, number: int) -> Moment:
+        """The moment of that number, or the nearest one that is known; there must be one."""
+        number = min(max(number, self.oldest), self.newest)
+        packed = self._packed[number - self._first]
+        # It was packed here, a moment ago: nothing foreign is ever unpacked.
+        snapshot = cast("Snapshot", pickle.loads(zlib.decompress(packed)))
+        return Moment(number, self._times[number - self._first], snapshot)
+
+    def at(self, now_s: float) -> int:
+        """The number of the last moment that was not after ``now_s``; the first one before all."""
+        return self._first + max(bisect_right(self._times, now_s) - 1, 0)
