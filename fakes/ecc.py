@@ -108,6 +108,8 @@ class MemoryErrors:
         )
 
     def _came(self, at_us: int) -> int:
+        if not self.corrected_per_s:
+            return 0
         return self.corrected_per_s * max(0, at_us - self.since_us) // 1_000_000
 
 

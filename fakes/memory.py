@@ -17,6 +17,8 @@ class Allocation:
 
     def bytes_at(self, at_us: int) -> int:
         """Bytes held at ``at_us``."""
+        if not self.bytes_per_s:
+            return self.held_bytes
         return self.held_bytes + self.bytes_per_s * (at_us - self.since_us) // 1_000_000
 
     def growing(self, bytes_per_s: int, at_us: int) -> Allocation:

@@ -153,10 +153,43 @@ def _value_by_number(
     return function
 
 
+def _value_by_two_numbers(
+    library: Library, name: str, params: tuple[Param, ...], otherwise: Function
+) -> Function:
+    """One value of a device that two numbers name: a sort of error, since when it is counted."""
+    ask = _asker(library)
+    put = Struct(f"{params[3].size}s").pack_into
+    calls = _CallsByNumbers(name)
+
+    def function(
+        handle: Any = None, first: Any = None, second: Any = None, pointer: Any = None, *more: Any
+    ) -> int:
+        try:
+            call = calls[read_handle(handle)[0], first.value, second.value]
+            memory = pointer._obj
+        except _OTHERWISE:
+            return otherwise(handle, first, second, pointer)
+        if not library.users:
+            return _UNINITIALIZED
+        try:
+            value = ask(call)
+        except NvmlError as error:
+            return int(error.code)
+        if type(value) is bytes:
+            put(memory, 0, value)
+            return _SUCCESS
+        code, outputs = _parts(value)
+        if not code:
+            put(memory, 0, outputs[0])
+        return code
+
+    return function
+
+
 def _value_by_numbers(
     library: Library, name: str, params: tuple[Param, ...], otherwise: Function
 ) -> Function:
-    """One value of a device that several numbers name: a sort of error, a counter of it."""
+    """One value of a device that several numbers name: a sort of error, and where it was."""
     ask = _asker(library)
     put = Struct(f"{params[-1].size}s").pack_into
     calls = _CallsByNumbers(name)
@@ -293,7 +326,7 @@ _Make = Callable[[Library, str, tuple[Param, ...], Function], Function | None]
 _BY_SHAPE: dict[tuple[Kind, ...], _Make] = {
     (Kind.DEVICE, Kind.OUT): _value,
     (Kind.DEVICE, Kind.U32, Kind.OUT): _value_by_number,
-    (Kind.DEVICE, Kind.U32, Kind.U32, Kind.OUT): _value_by_numbers,
+    (Kind.DEVICE, Kind.U32, Kind.U32, Kind.OUT): _value_by_two_numbers,
     (Kind.DEVICE, Kind.U32, Kind.U32, Kind.U32, Kind.OUT): _value_by_numbers,
     (Kind.DEVICE, Kind.OUT, Kind.OUT): _two_values,
     (Kind.DEVICE, Kind.OUT, Kind.OUT, Kind.OUT): _values,

@@ -82,7 +82,7 @@ def speed(gpu: Gpu, at_us: int) -> Value:
 @answers("nvmlDeviceGetPcieThroughput")
 def throughput(gpu: Gpu, at_us: int, counter: int) -> Value:
     """KiB a second that the GPU sent or received (nvmlPcieUtilCounter_t)."""
-    if counter not in (_TX, _RX):
+    if counter > _RX:
         raise NvmlError(Code.INVALID_ARGUMENT)
     return uint32(gpu.pcie_kib_per_s(at_us, received=counter == _RX))
 

@@ -91,9 +91,8 @@ def processes_utilization(gpu: Gpu, node: Node, at_us: int, words: tuple[int, ..
 
 def _holders(gpu: Gpu, at_us: int) -> list[tuple[int, int]]:
     """PID and bytes held, by PID, also of those that have ended; for a leak nobody is listed."""
-    return [
-        (pid, use.memory.bytes_at(at_us)) for pid, use in sorted(gpu.uses.items()) if pid != LEAKED
-    ]
+    uses = gpu.uses
+    return [(pid, uses[pid].memory.bytes_at(at_us)) for pid in sorted(uses) if pid != LEAKED]
 
 
 def _busy(gpu: Gpu, at_us: int) -> Iterator[tuple[int, int, int]]:
