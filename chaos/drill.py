@@ -25,6 +25,7 @@ from chaos.scenario import Scenario
 from chaos.terms import states_of
 from chaos.verdict import Bench, Result
 from chaos.watching import Watching
+from fakes.actions import Action
 from fakes.clock import SECOND_US
 from fakes.kernel_log import KernelLine
 from fakes.node import Node
@@ -116,6 +117,9 @@ class Drill:
     def _noting(self) -> Iterator[None]:
         """Write what happens in the world as it happens."""
         self._run.listen(self._note_fault, self._note_heal)
+        self.world.cluster.actions.listen(self._note_action)
+        for node in self.world.nodes.values():
+            node.actions.listen(self._note_action)
         listeners = {node: partial(self._note_line, node) for node in self.world.nodes.values()}
         for node, listener in listeners.items():
             node.kernel_log.listen(listener)
@@ -135,6 +139,14 @@ class Drill:
 
     def _note_heal(self, active: Active) -> None:
         self.journal.write(self.world.now_us, "heal", {"id": active.id})
+
+    def _note_action(self, action: Action) -> None:
+        facts: dict[str, Any] = {"action": action.effect.value}
+        for name in ("node", "gpu", "job"):
+            if getattr(action, name) is not None:
+                facts[name] = getattr(action, name)
+        facts |= {"ok": action.ok, "detail": action.detail}
+        self.journal.write(action.at_us, "action", facts)
 
     def _note_line(self, node: Node, line: KernelLine) -> None:
         facts = {"node": node.name, "source": "kernel", "text": line.text}

@@ -24,6 +24,7 @@ class Fleet:
     gpus: int = 8
     model: str = "h100-sxm"
     driver: str | None = None
+    scheduler: str | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -106,7 +107,7 @@ def build_world(
         )
         for name in fleet.names
     ]
-    world = World(nodes, seed=seed)
+    world = World(nodes, seed=seed, schedules=fleet.scheduler is not None)
     for job in given.jobs:
         start_job(job, world, given.inventory)
     for node in nodes:
@@ -122,6 +123,7 @@ def start_job(job: Job, world: World, inventory: Inventory) -> tuple[tuple[str, 
     chosen = job.gpus.resolve(inventory)
     first_rank = 0
     started: list[tuple[str, int]] = []
+    specs: dict[str, JobSpec] = {}
     for name in dict.fromkeys(node for node, _ in chosen):
         gpus = tuple(index for node, index in chosen if node == name)
         spec = JobSpec(
@@ -136,5 +138,7 @@ def start_job(job: Job, world: World, inventory: Inventory) -> tuple[tuple[str, 
         )
         processes = world.nodes[name].start_job(spec, world.now_us)
         started += ((name, process.pid) for process in processes)
+        specs[name] = spec
         first_rank += len(gpus)
+    world.cluster.add(job.id, specs)
     return tuple(started)

@@ -25,7 +25,8 @@ KEYS = (
     "expect", "runbook", "seed", "stop", "vary", "allow",
 )  # fmt: skip
 GIVEN_KEYS = ("fleet", "jobs", "steady")
-FLEET_KEYS = ("nodes", "gpus", "model", "driver")
+FLEET_KEYS = ("nodes", "gpus", "model", "driver", "scheduler")
+SCHEDULERS = ("slurm",)
 JOB_KEYS = ("id", "gpus", "nodes", "load", "memory", "user", "command")
 
 
@@ -103,8 +104,17 @@ def _fleet(given: Fields) -> Fleet | None:
             _count(fields, "gpus", MAX_GPUS, usual.gpus),
             model.text if model else usual.model,
             fields.value("driver", str, None),
+            _scheduler(fields),
         )
     return fleet if len(mistakes) == before else None
+
+
+def _scheduler(fields: Fields) -> str | None:
+    word = fields.word("scheduler")
+    if word is not None and word.text not in SCHEDULERS:
+        hint = did_you_mean(word.text, SCHEDULERS, "Known schedulers")
+        fields.mistakes.add(word.place, f"unknown scheduler {quoted(word.text)}{hint}")
+    return word.text if word else None
 
 
 def _count(fields: Fields, name: str, most: int, usual: int) -> int:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import Enum
 from functools import cache
 from typing import Any, Protocol
 
@@ -16,38 +15,7 @@ from chaos.journal import Record
 from chaos.patterns import Pattern
 from chaos.selection import Gpus, Inventory, JobId, Nodes
 from chaos.yaml_tree import Tree, Word, kind_of
-
-
-class Effect(str, Enum):
-    """What an action does to the world: safety is judged by it, and not by the words used."""
-
-    RESET_GPU = "reset_gpu"
-    REBOOT = "reboot"
-    POWER_CYCLE = "power_cycle"
-    POWER_OFF = "power_off"
-    POWER_ON = "power_on"
-    DRAIN = "drain"
-    RESUME = "resume"
-    CORDON = "cordon"
-    UNCORDON = "uncordon"
-    DOWN = "down"
-    KILL = "kill"
-    REQUEUE = "requeue"
-    CANCEL = "cancel"
-    SUBMIT = "submit"
-    SET_POWER_LIMIT = "set_power_limit"
-    SET_CLOCKS = "set_clocks"
-    SET_PERSISTENCE = "set_persistence"
-    SET_ECC = "set_ecc"
-    SET_COMPUTE_MODE = "set_compute_mode"
-    SET_MIG = "set_mig"
-    CLEAR_COUNTERS = "clear_counters"
-    START_SERVICE = "start_service"
-    STOP_SERVICE = "stop_service"
-    RESTART_SERVICE = "restart_service"
-    LOAD_MODULE = "load_module"
-    UNLOAD_MODULE = "unload_module"
-    EDIT_FILE = "edit_file"
+from fakes.actions import Effect
 
 
 @dataclass(frozen=True)

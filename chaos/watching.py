@@ -96,6 +96,7 @@ class Watching:
 
     nvidia-ml-py knows but one library in a process: while it is open, nobody else can use it.
     ``interval_us`` is gputui's interval, ``nodes`` are those to watch, all of them if not given.
+    ``in_turn`` reads what changes seldom no more often than the live sampler does.
     """
 
     def __init__(
@@ -105,6 +106,7 @@ class Watching:
         looks: Looks = Looks.EVENT_DRIVEN,
         interval_us: int = SECOND_US,
         nodes: Iterable[str] | None = None,
+        in_turn: bool = False,
         rules_off: frozenset[str] = frozenset(),
         thresholds: Thresholds = DEFAULTS,
     ) -> None:
@@ -124,7 +126,7 @@ class Watching:
                 Assessor(
                     interval_s=interval_us / SECOND_US, rules_off=rules_off, thresholds=thresholds
                 ),
-                VirtualSampler(run.world.nodes[name], interval_us, self._select),
+                VirtualSampler(run.world.nodes[name], interval_us, self._select, in_turn=in_turn),
                 self._passed_over,
             )
             for name in names
@@ -299,7 +301,12 @@ class NodeWatch:
         return NEVER_US if next_s is None else round(next_s * SECOND_US)
 
     def look(self, at_us: int) -> None:
-        """Take a reading. Those that would have been like the last one were passed over."""
+        """Take a reading. Those that would have been like the last one were passed over.
+
+        On a node that is down nothing runs, gputui neither.
+        """
+        if not self._node.is_up:
+            return
         self.looked += 1
         if self._looked_us is not None:
             passed_over_us = self._passed_over(self._looked_us, at_us)
@@ -334,6 +341,7 @@ class NodeWatch:
         self._lines.clear()
         if hurry and at_us - self._hurried_us >= _HURRIES_EVERY_US:
             self._hurried_us = at_us
+            self._sampler.hasten()
             self.look(at_us)
 
     def hear_job(self, event: JobEvent) -> None:

@@ -95,7 +95,8 @@ class Gpu:
     the memory that processes can have: all but what the driver reserves. ``sensor_c`` is what its
     temperature sensor reads instead of the truth, where it lies; ``fan_share`` is the part of the
     speed asked for at which its own fan turns; ``recovery_action`` is what the driver asks for
-    (nvmlDeviceGpuRecoveryAction_t) short of ``reset_required``.
+    (nvmlDeviceGpuRecoveryAction_t) short of ``reset_required``; ``persistence`` says whether the
+    driver stays with it when nobody uses it.
 
     Readings are what a campaign spends its time on: what they need is at hand.
     """
@@ -115,6 +116,7 @@ class Gpu:
         self.lost: Lost | None = None
         self.reset_required = False
         self.recovery_action = 0
+        self.persistence = True
         self.memory_errors = MemoryErrors()
         self.remapped_rows = RemappedRows()
         self.retired_pages = RetiredPages()

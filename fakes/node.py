@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Callable
 from dataclasses import dataclass
+from enum import Enum
 
+from fakes.actions import Actions
 from fakes.clock import Epoch
 from fakes.cooling import NOMINAL_INLET_C
 from fakes.disturbance import Disturbance
@@ -27,8 +30,20 @@ class Driver:
     nvml: str = "12.570.124.06"
 
 
+class Power(Enum):
+    """Whether a node runs."""
+
+    ON = "on"
+    BOOTING = "booting"
+    OFF = "off"
+
+
 class Node:
     """One server of a fleet. ``host`` starts and ends the processes that stand for its jobs.
+
+    ``power`` says whether it runs, ``boots`` counts how often it went down, and ``booted_us`` is
+    when it last came up, None for before the run. What is done to it is noted in ``actions``;
+    ``on_process_ended`` is told of every process that ends, and when.
 
     ``epoch`` says where the run's time lies on the calendar. ``inlet_c`` is the air that comes in;
     ``disturbances`` are what is wrong with its NVML.
@@ -55,9 +70,19 @@ class Node:
         self.supply = PowerSupply(self.gpus)
         self.inlet_c = NOMINAL_INLET_C
         self.disturbances: tuple[Disturbance, ...] = ()
+        self.power = Power.ON
+        self.boots = 0
+        self.booted_us: int | None = None
+        self.actions = Actions()
+        self.on_process_ended: Callable[[Process, int], None] | None = None
         self.processes: dict[int, Process] = {}
         self.jobs: dict[str, JobSpec] = {}
         self._host: ProcessHost = host or ProcessTable()
+
+    @property
+    def is_up(self) -> bool:
+        """Whether it runs."""
+        return self.power is Power.ON
 
     def processes_on(self, gpu: Gpu) -> tuple[Process, ...]:
         """The living processes that use a GPU, by PID."""
@@ -94,9 +119,13 @@ class Node:
 
     def process_ended(self, pid: int, at_us: int) -> None:
         """Take note that a process is gone (it was killed from outside, say)."""
-        if self.processes.pop(pid, None):
-            for gpu in self.gpus:
-                gpu.drop_use(pid, at_us)
+        process = self.processes.pop(pid, None)
+        if process is None:
+            return
+        for gpu in self.gpus:
+            gpu.drop_use(pid, at_us)
+        if self.on_process_ended is not None:
+            self.on_process_ended(process, at_us)
 
     def settle(self, at_us: int) -> None:
         """Let every GPU be as warm as if its jobs had long been running."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from fakes.cluster import Cluster
 from fakes.events import Action, EventQueue, Ticket
 from fakes.gpu import Gpu
 from fakes.memory import full_us
@@ -18,9 +19,9 @@ from fakes.xid import raise_xid
 
 
 class World:
-    """All nodes of a run, by name, at one moment."""
+    """All nodes of a run, by name, at one moment; ``schedules``: jobs that fail are placed anew."""
 
-    def __init__(self, nodes: Iterable[Node], *, seed: int = 0) -> None:
+    def __init__(self, nodes: Iterable[Node], *, seed: int = 0, schedules: bool = False) -> None:
         self.nodes = {node.name: node for node in nodes}
         self.seed = seed
         self.now_us = 0
@@ -29,6 +30,7 @@ class World:
         for gpu in self.gpus():
             gpu.on_change = self._expect
             self._expect(gpu, 0)
+        self.cluster = Cluster(self, schedules=schedules)
 
     def gpus(self) -> Iterator[Gpu]:
         """Every GPU, node by node."""

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 from chaos.expectation import Judge, Timing, expectation
 from chaos.judges import Comes
-from chaos.matching import ActionMatch, Effect, Where
+from chaos.matching import ActionMatch, Where
 from chaos.selection import Gpus, Inventory, JobId, Nodes
+from fakes.actions import Effect
 
 
 @expectation("action")

@@ -14,7 +14,6 @@ from chaos.journal import Record
 from chaos.matching import (
     ActionMatch,
     CallMatch,
-    Effect,
     IncidentKind,
     IncidentMatch,
     Match,
@@ -23,6 +22,7 @@ from chaos.matching import (
 from chaos.patterns import Pattern
 from chaos.selection import Gpus, Inventory, JobId, Nodes
 from chaos.yaml_tree import Items, Table, Tree, kind_of
+from fakes.actions import Effect
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from struct import Struct
 
+from fakes.actions import Action, Effect
 from fakes.gpu import Gpu
 from fakes.node import Node
 from fakes.nvml.answer import Value, answers
@@ -73,12 +74,13 @@ def sram_error_status(gpu: Gpu, at_us: int, words: tuple[int, ...]) -> Value:
     return _SRAM_STATUS.pack(words[0], 0, aggregate, 0, 0, volatile, 0, *by_unit, exceeded)
 
 
-@answers("nvmlDeviceClearEccErrorCounts", changes=True)
-def clear_error_counts(gpu: Gpu, at_us: int, counter: int) -> Value:
+@answers("nvmlDeviceClearEccErrorCounts", node=True, changes=True)
+def clear_error_counts(gpu: Gpu, node: Node, at_us: int, counter: int) -> Value:
     """Set one sort of counters to zero."""
     if counter > _AGGREGATE:
         raise NvmlError(Code.INVALID_ARGUMENT)
     gpu.memory_errors = gpu.memory_errors.forgotten(at_us, aggregate=counter == _AGGREGATE)
+    node.actions.note(Action(at_us, Effect.CLEAR_COUNTERS, node.name, gpu.index))
     return ()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from struct import Struct
 
+from fakes.actions import Action, Effect
 from fakes.gpu import Gpu
 from fakes.node import Node
 from fakes.nvml.answer import Reach, Value, answers
@@ -140,7 +141,18 @@ def gsp_firmware_mode(gpu: Gpu, at_us: int) -> Value:
 @answers("nvmlDeviceGetPersistenceMode", reach=Reach.DRIVER)
 def persistence_mode(gpu: Gpu, at_us: int) -> Value:
     """Whether the driver stays with the GPU when nobody uses it."""
-    return uint32(_ENABLED)
+    return uint32(gpu.persistence)
+
+
+@answers("nvmlDeviceSetPersistenceMode", node=True, changes=True, reach=Reach.DRIVER)
+def set_persistence_mode(gpu: Gpu, node: Node, at_us: int, mode: int) -> Value:
+    """Let the driver stay, or go with the last user."""
+    if mode > 1:
+        raise NvmlError(Code.INVALID_ARGUMENT)
+    gpu.persistence = bool(mode)
+    word = "on" if mode else "off"
+    node.actions.note(Action(at_us, Effect.SET_PERSISTENCE, node.name, gpu.index, detail=word))
+    return ()
 
 
 @answers("nvmlDeviceGetComputeMode")

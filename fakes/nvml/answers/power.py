@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from struct import Struct
 
+from fakes.actions import Action, Effect
 from fakes.gpu import Gpu
+from fakes.node import Node
 from fakes.nvml.answer import Value, answers
 from fakes.nvml.codes import Code, NvmlError
 from fakes.nvml.values import uint32, uint64
@@ -56,20 +58,22 @@ def power_source(gpu: Gpu, at_us: int) -> Value:
     return uint32(0)
 
 
-@answers("nvmlDeviceSetPowerManagementLimit", changes=True)
-def set_power_limit(gpu: Gpu, at_us: int, limit_mw: int) -> Value:
+@answers("nvmlDeviceSetPowerManagementLimit", node=True, changes=True)
+def set_power_limit(gpu: Gpu, node: Node, at_us: int, limit_mw: int) -> Value:
     """Cap the board's power. A limit beyond the constraints is an invalid argument."""
     power = gpu.profile.power
     if not power.limit_min_mw <= limit_mw <= power.limit_max_mw:
         raise NvmlError(Code.INVALID_ARGUMENT)
     gpu.set_power_limit(limit_mw, at_us)
+    told = f"{limit_mw / 1000:g} W"
+    node.actions.note(Action(at_us, Effect.SET_POWER_LIMIT, node.name, gpu.index, detail=told))
     return ()
 
 
-@answers("nvmlDeviceSetPowerManagementLimit_v2", changes=True)
-def set_power_limit_v2(gpu: Gpu, at_us: int, power_value: bytes) -> Value:
+@answers("nvmlDeviceSetPowerManagementLimit_v2", node=True, changes=True)
+def set_power_limit_v2(gpu: Gpu, node: Node, at_us: int, power_value: bytes) -> Value:
     """Cap the power of the GPU; there is no module round it to cap."""
     _, scope, limit_mw = _POWER_VALUE.unpack(power_value)
     if scope != _SCOPE_GPU:
         raise NvmlError(Code.NOT_SUPPORTED)
-    return set_power_limit(gpu, at_us, limit_mw)
+    return set_power_limit(gpu, node, at_us, limit_mw)

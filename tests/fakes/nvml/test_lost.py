@@ -27,7 +27,8 @@ KNOWN_TO_THE_DRIVER = {
     *(f"nvmlDeviceGet{kind}RunningProcesses{version}"
       for kind in ("Compute", "Graphics", "MPSCompute") for version in ("", "_v2", "_v3")),
     "nvmlDeviceGetRunningProcessDetailList", "nvmlDeviceGetSupportedEventTypes",
-    "nvmlDeviceGetPersistenceMode", "nvmlDeviceIsMigDeviceHandle", "nvmlDeviceGetFieldValues",
+    "nvmlDeviceGetPersistenceMode", "nvmlDeviceSetPersistenceMode",
+    "nvmlDeviceIsMigDeviceHandle", "nvmlDeviceGetFieldValues",
 }  # fmt: skip
 TAKES_A_SET = "nvmlDeviceRegisterEvents"
 
