@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from fakes.node import Node
 
+_FREED = "nvmlEventSetFree"
+
 INIT = "nvmlInit_v2"
 """Stands for every way in."""
 
@@ -45,8 +47,9 @@ class Hang:
     gpu: int | None = None
 
     def on(self, function: str, gpu: int | None, *, remembered: bool) -> Disturbed | None:
-        """What becomes of a call."""
-        del function
+        """What becomes of a call. What the kernel frees when a process ends is none."""
+        if function == _FREED:
+            return None
         if self.gpu is None or (self.gpu == gpu and not remembered):
             return Disturbed(hangs=True)
         return None

@@ -17,7 +17,7 @@ from fakes.world import World
 @fault("nvml", by="garbage")
 @dataclass(frozen=True, slots=True)
 class Garbage:
-    """Let one reading of a GPU have all bits set, which is what a device that is gone reads as."""
+    """Let one reading of a GPU be rubbish: 0xBADF1100, as of a register that cannot be reached."""
 
     gpu: Gpus
     garbage: Reading

@@ -210,10 +210,18 @@ _HANGS = Answer(int(Code.TIMEOUT), (), FOREVER_US)
 
 
 def _garbled(function: str, outputs: tuple[bytes, ...]) -> tuple[bytes, ...]:
-    """All bits set, which is what a device that is not there reads as; versions stay."""
+    """What registers of a GPU read as that cannot be reached, over and over; versions stay."""
     kinds = {param.kind for param in BY_NAME[function].params}
     kept = 4 if kinds & {Kind.VERSIONED, Kind.VERSIONED_LIST, Kind.VERSIONED_EACH} else 0
-    return tuple(output[:kept] + b"\xff" * len(output[kept:]) for output in outputs)
+    return tuple(
+        output[:kept] + (_UNREACHABLE * (len(output) // 4 + 1))[: len(output) - kept]
+        for output in outputs
+    )
+
+
+_UNREACHABLE = (0xBADF1100).to_bytes(4, "little")
+"""A register's value when the access timed out: they all begin with 0xBADF (hwref of
+open-gpu-kernel-modules, NV_PRIV_ERR)."""
 
 
 def _bind(call: Call) -> Bound:

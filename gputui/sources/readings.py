@@ -43,6 +43,10 @@ class Reading:
     every: int = 1
 
 
+_MOST_MEMORY_BYTES = 1 << 44
+"""Sixteen tebibytes: the largest boards have a fiftieth of that."""
+
+
 def _utilization(nvml: Nvml, handle: Handle) -> tuple[int, ...]:
     rates = nvml.nvmlDeviceGetUtilizationRates(handle)
     return percent(rates.gpu), percent(rates.memory)
@@ -52,7 +56,7 @@ def _memory(nvml: Nvml, handle: Handle) -> tuple[int, ...]:
     """Used and total without, and beside, what the driver reserves (nvmlMemory_v2_t)."""
     memory = nvml.nvmlDeviceGetMemoryInfo(handle, version=nvml.nvmlMemory_v2)
     used, total = count(memory.used), count(memory.total)
-    if used > total:
+    if used > total or total > _MOST_MEMORY_BYTES:
         raise MissingError(garbage(f"{used} of {total} bytes used"))
     return used, total, count(memory.reserved)
 
@@ -61,7 +65,7 @@ def _memory_v1(nvml: Nvml, handle: Handle) -> tuple[int, ...]:
     """Drivers before 510: what they reserve counts as used."""
     memory = nvml.nvmlDeviceGetMemoryInfo(handle)
     used, total = count(memory.used), count(memory.total)
-    if used > total:
+    if used > total or total > _MOST_MEMORY_BYTES:
         raise MissingError(garbage(f"{used} of {total} bytes used"))
     return used, total
 

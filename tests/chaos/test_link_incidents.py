@@ -1,4 +1,4 @@
-"""What gputui says of faults of PCIe, NVLink, switches and the fabric: kind, whom, why, how soon."""
+"""What gputui says of faults of PCIe, NVLink, switches and the fabric, and how soon."""
 
 from __future__ import annotations
 

@@ -37,12 +37,24 @@ def _during_silence(silence: Silence, last: NodeSample, past: History) -> Iterat
             )
 
 
+def _failed(now: NodeSample, past: History) -> Iterator[Finding]:
+    """NVML itself says that the driver timed out."""
+    if now.error_code == TIMEOUT:
+        yield _finding(
+            Subject.of_node(now.host),
+            cause="driver",
+            text="the driver does not return from a call",
+            since_s=past.samples[-1].time_s if past.samples else None,
+        )
+
+
 @rule(
     kind="GpuHung",
     severity=CRITICAL,
     holds=samples(1),
     clears=samples(4),
     on_silence=_during_silence,
+    on_failure=_failed,
 )
 def gpu_hung(now: NodeSample, past: History) -> Iterator[Finding]:
     """A GPU is left alone because a call to it has not returned; the others answer.
