@@ -50,14 +50,24 @@ class _Stuck:
 
 
 class VirtualSampler:
-    """The sampler of one node. ``select`` is told whom nvidia-ml-py is to ask."""
+    """The sampler of one node. ``select`` is told whom nvidia-ml-py is to ask.
+
+    ``in_turn`` reads what changes seldom as the live sampler does, between samples; otherwise every
+    reading has everything, for calls take no time here.
+    """
 
     def __init__(
-        self, node: Node, interval_us: int, select: Callable[[VirtualSampler], None]
+        self,
+        node: Node,
+        interval_us: int,
+        select: Callable[[VirtualSampler], None],
+        *,
+        in_turn: bool = False,
     ) -> None:
         self._node = node
         self._patience_us = round(patience_s(interval_us / SECOND_US) * SECOND_US)
         self._select = select
+        self._in_turn = in_turn
         self._rows = _Rows(node)
         self._now_us = 0
         self._sampled_us = 0
@@ -97,6 +107,10 @@ class VirtualSampler:
         waited_s = (at_us - self._sampled_us) / SECOND_US
         return Silence(waited_s, late[0].whom, whole_driver=len(late) > 1)
 
+    def hasten(self) -> None:
+        """Something happened that the GPUs' health should show."""
+        self._reader.hasten()
+
     def read_events(self, time_s: float) -> list[LogLine]:
         """The Xids that NVML told of since the last call."""
         return self._reader.read_events(time_s)
@@ -127,6 +141,8 @@ class VirtualSampler:
         unix_s = self._node.epoch.unix_us(self._now_us) / SECOND_US
         try:
             sample = self._reader.read(unix_s)
+            while self._reader.read_slow():
+                pass  # what is due is shown by the next reading
             if self._reader.is_outdated:
                 # Only another process can have the driver's new library.
                 self._reader = self._new_reader()
@@ -143,7 +159,7 @@ class VirtualSampler:
             processes=self._rows,
             skip=self._skip,
             root=_NO_FILES,
-            thorough=True,
+            thorough=not self._in_turn,
         )
 
 

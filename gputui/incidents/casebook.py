@@ -247,7 +247,8 @@ class Casebook:
             case = Case(rule, finding, since_s=time_s, last_s=time_s)
         elif _long_over(case, time_s):
             case.incident = None
-        case.finding = finding
+        # Several rules may notice the same: the last one says when it is over.
+        case.rule, case.finding = rule, finding
         self._keep(case)
         self._linked = False
         return key, case

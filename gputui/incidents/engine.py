@@ -131,7 +131,8 @@ class Engine:
         Noticed again, each goes on as what it was; otherwise it clears as if it had been watched.
         """
         self._settle()
-        self._book.recall({rule.kind: rule for rule in self._rules}, saved)
+        by_readings_last = sorted(self._rules, key=lambda rule: rule.on_sample is not None)
+        self._book.recall({rule.kind: rule for rule in by_readings_last}, saved)
 
     # --- what comes out -------------------------------------------------------------------------
 

@@ -193,12 +193,18 @@ def watched() -> Iterator[Callable[..., Watched]]:
             seed: int = 0,
             looks: str = "event-driven",
             interval_s: float = 1.0,
+            in_turn: bool = False,
         ) -> Watched:
             stack.close()
             fleet = Fleet(gpus=gpus, model=model)
             given = Given(fleet, () if idle else (training(fleet),))
             run = Run(build_world(given, seed=seed))
-            watching = Watching(run, looks=Looks(looks), interval_us=round(interval_s * SECOND_US))
+            watching = Watching(
+                run,
+                looks=Looks(looks),
+                interval_us=round(interval_s * SECOND_US),
+                in_turn=in_turn,
+            )
             return Watched(run, stack.enter_context(watching))
 
         yield make

@@ -10,9 +10,11 @@ from hypothesis import strategies as st
 from gputui.incidents import casebook
 from gputui.incidents.engine import Engine
 from gputui.incidents.evidence import bounded
+from gputui.incidents.maintenance import Window
 from gputui.incidents.rule import (
     CRITICAL,
     INFO,
+    WARNING,
     Finding,
     Over,
     Subject,
@@ -296,3 +298,93 @@ def test_the_order_of_events_at_one_time_does_not_matter(make, codes):
     assert found == {
         ("n0/gpu1/Said-31/5", 1), ("n0/gpu1/Said-45/5", 1), ("n0/gpu1/Said-79/5", 2),
     }  # fmt: skip
+
+
+@log_rule(kind="Hot", severity=CRITICAL, clears=after(minutes=1))
+def told_to_be_hot(event, past):
+    """What readings show may be told by the log as well: a rule for tests."""
+    if event.code == 99:
+        yield finding(evidence=(event.text,))
+
+
+def test_what_is_told_and_shown_is_one_incident_and_who_saw_it_last_says_when_it_is_over(make):
+    """A line opens it at once; readings that show the same take it over, and clear it."""
+    engine = Engine([hot, told_to_be_hot], interval_s=1.0)
+    engine.log(make.xid(0.0, 1, 99))
+    assert [one.kind for one in engine.incidents] == ["Hot"]
+    assert run(engine, "xxx...", start_s=1.0) == "ooooo-"
+    engine.log(make.xid(100.0, 1, 99))
+    run(engine, "....", start_s=101.0)
+    assert [one.count for one in engine.incidents] == [2]
+    engine.pass_time(161.0)
+    assert engine.incidents == ()
+
+
+def test_an_incident_may_be_put_off_until_a_time(engine):
+    """Nobody is called meanwhile; it stays on the list, and comes back at that time."""
+    run(engine, "xxx")
+    (incident,) = engine.incidents
+    assert incident.is_page
+    assert engine.snooze(incident.id, 60.0)
+    assert not engine.snooze("nobody", 60.0)
+    assert run(engine, "x" * 50, start_s=3.0).endswith("o")
+    assert not engine.incidents[0].is_page
+    run(engine, "x" * 10, start_s=55.0)
+    assert engine.incidents[0].is_page
+
+
+def test_nothing_is_put_off_for_more_than_a_week(engine):
+    """Whoever puts something off for ever has forgotten it."""
+    run(engine, "xxx")
+    engine.snooze(engine.incidents[0].id, 1e12)
+    assert engine.incidents[0].snoozed_until_s == 2.0 + 7 * 86_400
+
+
+@log_rule(kind="Worse", severity=WARNING, clears=after(minutes=1))
+def worse(event, past):
+    """Grave from code 50 on: a rule for tests."""
+    yield finding(severity=CRITICAL if event.code >= 50 else None)
+
+
+def test_what_becomes_graver_is_no_longer_put_off_or_seen(make):
+    """Somebody has seen a warning; that is not to have seen what it became."""
+    engine = Engine([worse], interval_s=1.0)
+    engine.log(make.xid(0.0, 1, 1))
+    (incident,) = engine.incidents
+    engine.snooze(incident.id, 600.0)
+    engine.acknowledge(incident.id)
+    engine.log(make.xid(1.0, 1, 2))
+    assert not engine.incidents[0].is_page
+    engine.log(make.xid(2.0, 1, 50))
+    (graver,) = engine.incidents
+    assert (graver.id, graver.is_page, graver.snoozed_until_s) == (incident.id, True, None)
+
+
+def test_what_happens_in_maintenance_is_told_and_marked(make):
+    """The window has a name, which the incident bears for as long as the window is open."""
+    windows = (
+        Window("new cables", subjects=("gpu1",), kinds=frozenset({"Hot"}), start_s=2.0, end_s=30.0),
+    )
+    engine = Engine([hot, said], interval_s=1.0, maintenance=windows)
+    run(engine, "xxxx")
+    engine.log(make.xid(3.0, 1, 31))
+    marks = {one.kind: (one.maintenance, one.is_page) for one in engine.incidents}
+    assert marks == {"Hot": ("new cables", False), "Said": (None, False)}
+    assert engine.next_look_s == 30.0
+    run(engine, "x" * 28, start_s=4.0)
+    assert {one.kind: one.is_page for one in engine.incidents}["Hot"]
+
+
+def test_nobody_has_to_look_while_nothing_is_open(engine, make):
+    """The engine says when a sample may change something; for a quiet node that is never."""
+    run(engine, "...")
+    assert engine.next_look_s is None
+    run(engine, "x", start_s=3.0)
+    assert engine.next_look_s == pytest.approx(4.9)
+    run(engine, "xx", start_s=4.0)
+    assert engine.next_look_s is None
+    run(engine, ".", start_s=6.0)
+    assert engine.next_look_s == pytest.approx(7.9)
+    run(engine, "...", start_s=7.0)
+    engine.log(make.xid(10.0, 1, 31))
+    assert engine.next_look_s == pytest.approx(69.9)
