@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gputui.logs.job_event import JobEvent
 from gputui.logs.prefix import split_prefix
@@ -20,6 +20,7 @@ from gputui.text import decoded
 
 _MOST_HALF_BYTES = 1 << 20
 _BLOCK_BYTES = 1 << 18
+_MOST_WAITING = 1000
 _MOST_LISTED = 8
 _LISTS_RANKS = "horovod_missing"
 
@@ -52,10 +53,14 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class HeardText:
-    """An event of a job's log, and the number of its line, from 1 where reading began."""
+    """An event of a job's log, and the number of its line, from 1 where reading began.
+
+    ``dated``: the log has told a time by then, so that the event's own is not a guess.
+    """
 
     line: int
     event: JobEvent
+    dated: bool = False
 
 
 class JobReader:
@@ -66,7 +71,8 @@ class JobReader:
         self._sieve = Sieve()
         self._half = b""
         self._line = 0
-        self._told_s: float | None = None
+        self.told_s: float | None = None
+        """What the last line with a time of its own says (Unix time)."""
 
     def feed(self, data: bytes, now_s: float, *, live: bool = True) -> list[HeardText]:
         """Read on. What is ``live`` happened now; else when its line says, or at ``now_s``."""
@@ -95,7 +101,8 @@ class JobReader:
             if event.pattern == _LISTS_RANKS:
                 listed = _listed(block, number)
                 event = _with_field(event, "ranks", ", ".join(map(str, listed)))
-            found.append(HeardText(self._line + number + 1, event))
+            dated = self.told_s is not None
+            found.append(HeardText(self._line + number + 1, event, dated))
         self._line += block.count(b"\n")
         return found
 
@@ -114,12 +121,12 @@ class JobReader:
             fields = (*fields, ("nccl", statement.nccl))
         told_s = _time_s(statement, text, now_s)
         if told_s is not None:
-            self._told_s = told_s
+            self.told_s = told_s
         rank = statement.rank if statement.rank is not None else origin.rank
         return JobEvent(
             pattern=known.fact.id,
             family=known.fact.family,
-            time_s=now_s if live else (self._told_s if self._told_s is not None else now_s),
+            time_s=now_s if live else (self.told_s if self.told_s is not None else now_s),
             text=text,
             job=origin.job,
             pid=statement.pid if statement.pid is not None else origin.pid,
@@ -139,10 +146,24 @@ def read_job_log(
     """What a whole log says, in order. ``blocks`` are its bytes, in pieces of any size.
 
     An event happened when its line says so; without a time of its own, when the last line with one
-    says, or at ``now_s``.
+    says, or the first one that follows; at ``now_s`` if there is none.
     """
     reader = JobReader(origin)
     at_s = time.time() if now_s is None else now_s
+    waiting: list[HeardText] = []
+    for heard in _all(reader, blocks, at_s):
+        if not heard.dated and len(waiting) < _MOST_WAITING:
+            waiting.append(heard)
+            continue
+        if waiting:
+            told_s = heard.event.time_s
+            yield from (HeardText(one.line, replace(one.event, time_s=told_s)) for one in waiting)
+            waiting = []
+        yield heard
+    yield from waiting
+
+
+def _all(reader: JobReader, blocks: Iterable[bytes], at_s: float) -> Iterator[HeardText]:
     for block in blocks:
         for begin in range(0, len(block), _BLOCK_BYTES):
             yield from reader.feed(block[begin : begin + _BLOCK_BYTES], at_s, live=False)
@@ -154,7 +175,7 @@ def _listed(block: bytes, number: int) -> list[int]:
     lines = block.split(b"\n")[number + 1 : number + 1 + _MOST_LISTED]
     ranks = []
     for line in lines:
-        found = re.search(rb"(?:^|>|\s)(\d{1,5}): \[", line)
+        found = re.search(rb"(?:^|[>:\s])(\d{1,5}): \[", line)
         if found is None:
             break
         ranks.append(int(found[1]))
@@ -162,8 +183,6 @@ def _listed(block: bytes, number: int) -> list[int]:
 
 
 def _with_field(event: JobEvent, name: str, value: str) -> JobEvent:
-    from dataclasses import replace
-
     return replace(event, fields=(*event.fields, (name, value))) if value else event
 
 

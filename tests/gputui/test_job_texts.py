@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from gputui.incidents.rules import all_rules
 from gputui.logs.sieve import Sieve
 from gputui.logs.statement import statement_of
 from gputui.logs.text_facts import Role, cuda_facts, text_fact, text_facts
@@ -149,3 +150,10 @@ NEAR_MISSES = (
 def test_what_only_resembles_a_text_is_nothing(line):
     """Prose, code, quotations, handled errors and NCCL's ordinary news."""
     assert text_of(line) is None
+
+
+def test_every_kind_that_a_text_makes_has_a_rule_for_it():
+    """Else the text would be read in vain."""
+    kinds = {rule.kind for rule in all_rules() if rule.on_job is not None}
+    told = {fact.kind for fact in (*FACTS, *ERRORS) if fact.role is not Role.CONTEXT}
+    assert told <= kinds

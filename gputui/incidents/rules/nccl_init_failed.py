@@ -1,0 +1,105 @@
+"""A job whose ranks do not come together: names, interfaces, ports, versions, GPUs, memory."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from gputui.incidents.history import History
+from gputui.incidents.job_words import QUIET, advice_of, decides, job_finding, meaning_of, told
+from gputui.incidents.rule import INFO, WARNING, Finding, job_rule
+from gputui.logs.job_event import JobEvent
+from gputui.logs.text_facts import TextFact
+from gputui.model import Action
+
+_RETRIES = 10
+"""A rank that comes before rank 0 tries a few times: that is no failure yet."""
+
+_LOOPBACK = re.compile(r"^(?:127\.|localhost\b|::1\b|\[::1\])")
+_NOT_BETWEEN_NODES = re.compile(r"^(?:172\.17\.|169\.254\.|fe80:|192\.168\.122\.)")
+"""Docker's bridge, link-local addresses, libvirt's bridge: no other node is reached there."""
+
+_UNREACHABLE = (
+    "No route to host", "Network is unreachable", "Software caused connection abort",
+    "Cannot assign requested address", "Invalid argument",
+)  # fmt: skip
+"""What the kernel says when the chosen interface does not lead to the peer."""
+
+_IDLE_INTERFACES = re.compile(r"^(?:lo|docker|virbr|veth|br-|cni|flannel)")
+
+
+@job_rule(kind="NcclInitFailed", severity=WARNING, clears=QUIET)
+def nccl_init_failed(event: JobEvent, past: History) -> Iterator[Finding]:
+    """The text tells the cause, except of a peer that cannot be reached.
+
+    An address of this machine itself stands in /etc/hosts where the node's name should have its
+    own; one of a bridge, or the kernel's word that there is no way, is the wrong interface; else
+    nobody listens there, or a firewall is between.
+    """
+    fact = told(event, "NcclInitFailed")
+    if fact is None or not decides(event, fact, past):
+        return
+    cause, text, advice = _blame(event, fact, past)
+    yield job_finding(
+        event,
+        fact,
+        past,
+        cause=cause,
+        cause_text=text,
+        action=Action.CHECK_CONFIG if cause != fact.cause else None,
+        action_text=advice,
+        severity=INFO if _is_only_trying(event, past) else None,
+    )
+
+
+def _blame(event: JobEvent, fact: TextFact, past: History) -> tuple[str, str, str]:
+    text = meaning_of(fact, event)
+    interface = _interface(event, past)
+    advice = advice_of(fact, event, **({"interface": interface} if interface else {}))
+    if fact.cause != "port" or fact.id == "addr_inuse":
+        return fact.cause, text, advice
+    peer = event.field("peer") or event.field("host") or ""
+    why = event.field("why") or ""
+    if _LOOPBACK.match(peer) or _uses_loopback(event, past):
+        where = peer or "a loopback address"
+        return (
+            "hosts-loopback",
+            f"the ranks were told {where}, which is each node itself",
+            "give the node's name its own address in /etc/hosts (not 127.0.1.1) on every node: "
+            "getent hosts $(hostname); or export NCCL_SOCKET_IFNAME="
+            f"{interface or 'eth0'}",
+        )
+    if _NOT_BETWEEN_NODES.match(peer) or why.startswith(_UNREACHABLE):
+        return (
+            "interface-wrong",
+            text,
+            f"export NCCL_SOCKET_IFNAME={interface or 'eth0'} (ip -br addr: one that every node "
+            "has, in one subnet)",
+        )
+    return fact.cause, text, advice
+
+
+def _is_only_trying(event: JobEvent, past: History) -> bool:
+    if event.field("retry") is None and event.field("nccl") != "INFO":
+        return False
+    same = [one for one in past.job_events(event.job) if one.pattern == event.pattern]
+    return len(same) < _RETRIES
+
+
+def _interface(event: JobEvent, past: History) -> str | None:
+    """The interface that another rank of the job has chosen, if it may lead between nodes."""
+    for other in past.job_events(event.job, "nccl-net"):
+        name = other.field("interface") if other.pattern == "nccl_using" else None
+        if name is not None and not _IDLE_INTERFACES.match(name):
+            return name
+    return None
+
+
+def _uses_loopback(event: JobEvent, past: History) -> bool:
+    """Whether the host that says it has chosen its loopback for NCCL."""
+    chosen = [
+        other.field("address") or ""
+        for other in past.job_events(event.job, "nccl-net")
+        if other.pattern == "nccl_using" and other.host == event.host
+    ]
+    return bool(chosen) and all(_LOOPBACK.match(address) for address in chosen)
