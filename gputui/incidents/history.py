@@ -73,6 +73,9 @@ class History:
         self._kernel: _Events[tuple[str | None, str, int | None], KernelEvent] = _Events()
         self._jobs: _Events[tuple[str | None, str], JobEvent] = _Events()
         self._processes: dict[tuple[int, int], ProcessSample] = {}
+        self.processes_before: tuple[ProcessSample, ...] = ()
+        """The processes that there were in the sample before the present one."""
+        self._processes_now: tuple[ProcessSample, ...] = ()
 
     def add_sample(self, sample: NodeSample) -> None:
         """Remember a sample (without its processes), and forget what is too old.
@@ -81,6 +84,9 @@ class History:
         """
         if self.samples and self.samples[-1].time_s == sample.time_s:
             self.samples.pop()
+        else:
+            self.processes_before = self._processes_now
+        self._processes_now = sample.processes
         self.samples.append(replace(sample, processes=()))
         self.ports.add(sample)
         self.counters.add(sample)

@@ -139,3 +139,31 @@ def test_a_stranger_is_nobodys_trouble_unless_users_are_named(watched):
     run.inject("process", gpu=1, alien="eve", memory="4GiB")
     run.run(30)
     assert run.kinds() == []
+
+
+def test_a_job_that_ends_as_its_gpu_is_lost_has_failed_for_it(watched):
+    """Its processes are gone a while after the GPU: it hangs under the loss."""
+    run = watched()
+    run.run(10)
+    run.inject("xid", gpu=3, code=79)
+    run.run(60)
+    run.inject("job", stop="train")
+    run.run(5)
+    failed = run.the("JobFailed").incident
+    assert (failed.subject, failed.cause) == ("job:train", "lost-gpu")
+    assert failed.parent == run.the("GpuLost").incident.id
+    assert run.kinds() == ["GpuLost"]
+
+
+def test_a_job_that_merely_ends_is_no_incident(watched):
+    """Also when another job's GPU is broken."""
+    run = watched(idle=True)
+    run.run(10)
+    run.inject("job", start="a", gpus="n0/0..3")
+    run.inject("job", start="b", gpus="n0/4..7")
+    run.run(10)
+    run.inject("xid", gpu=7, code=79)
+    run.run(60)
+    run.inject("job", stop="a")
+    run.run(30)
+    assert run.opened("JobFailed") == []
