@@ -28,11 +28,13 @@ _COUNTERS = (
     "retired_pages_double_bit",
 )
 
+_FLAGS = ("remap_pending", "remap_failed", "retired_pages_pending")
+
 _RATES = ("ecc_corrected_volatile", "violation_hw_thermal_ns")
 """Those of which it matters how fast they grow."""
 
-_SLOW_S = 90.0
-"""Two readings that are further apart are not neighbours: something was quiet in between."""
+_SLOW_S = 30.0
+"""What had been quiet for longer than this began anew within that time."""
 
 _SET_BACK = frozenset(_COUNTERS[:3])
 """Those that a reset sets back."""
@@ -70,6 +72,7 @@ class Counters:
     def __init__(self) -> None:
         self._counters: dict[tuple[str, str], _Counter] = {}
         self._steps: dict[tuple[str, str], _Step] = {}
+        self._fell_s: dict[tuple[str, str], float] = {}
         self._reset_s: dict[str, float] = {}
         self._known: dict[str, tuple[float, GpuSample]] = {}
 
@@ -77,7 +80,7 @@ class Counters:
         """Take in a sample."""
         for gpu in sample.gpus:
             name = _name(gpu)
-            _, before = self._known.get(name, (0.0, None))
+            before_s, before = self._known.get(name, (0.0, None))
             if before is None and len(self._known) >= _MOST_GPUS:
                 continue
             if gpu.return_code:
@@ -90,8 +93,12 @@ class Counters:
                 value = getattr(gpu, field)
                 if value is not None and (before is None or value != getattr(before, field)):
                     self._count(name, field, value, sample.time_s)
+            for field in _FLAGS if before is not None else ():
+                if getattr(before, field) and getattr(gpu, field) is False:
+                    self._fell_s[name, field] = sample.time_s
             for field in _RATES if before is not None else ():
-                self._step(name, field, getattr(before, field), getattr(gpu, field), sample.time_s)
+                step = getattr(before, field), getattr(gpu, field)
+                self._step((name, field), step, before_s, sample.time_s)
             self._known[name] = sample.time_s, _with_old(gpu, before)
 
     def growth(self, gpu: GpuSample, field: str) -> Growth | None:
@@ -107,6 +114,10 @@ class Counters:
         if step is None or now_s - step.at_s > _STOPPED * step.took_s:
             return 0.0
         return step.by / step.took_s
+
+    def fell_s(self, gpu: GpuSample, field: str) -> float | None:
+        """When a flag was last seen to be off that had been on."""
+        return self._fell_s.get((_name(gpu), field))
 
     def reset_s(self, gpu: GpuSample) -> float | None:
         """When a GPU was last seen to have been reset, or its driver to have been loaded anew."""
@@ -132,21 +143,27 @@ class Counters:
             counter.value, counter.grew_s = value, time_s
 
     def _step(
-        self, name: str, field: str, before: int | None, value: int | None, time_s: float
+        self,
+        which: tuple[str, str],
+        step: tuple[int | None, int | None],
+        before_s: float,
+        now_s: float,
     ) -> None:
-        """Such counters are read every ten seconds: a first step was made within that time."""
+        """A counter went on since the sample before. It is read every ten seconds, if not at every
+        sample: the first step was made within that time.
+        """
+        before, value = step
         if before is None or value is None or value == before:
             return
-        last = self._steps.get((name, field))
-        went_s = HEALTH_S if last is None else time_s - last.at_s
-        took_s = went_s if 0 < went_s <= _SLOW_S else HEALTH_S
-        if value > before:
-            self._steps[name, field] = _Step(time_s, value - before, took_s)
-        else:
-            self._steps.pop((name, field), None)
+        if value < before:
+            self._steps.pop(which, None)
+            return
+        last = self._steps.get(which)
+        went_s = HEALTH_S if last is None else min(now_s - last.at_s, _SLOW_S)
+        self._steps[which] = _Step(now_s, value - before, max(went_s, now_s - before_s))
 
 
-_KEPT = (*_COUNTERS, *_RATES, "remap_pending", "remap_failed", "retired_pages_pending")
+_KEPT = (*_COUNTERS, *_RATES, *_FLAGS)
 """Slow readings: when they are not there for once, they are as they were."""
 
 

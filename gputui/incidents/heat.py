@@ -35,7 +35,7 @@ def hot_gpus(now: NodeSample, past: History) -> list[GpuSample]:
 
 
 def shut_down(now: NodeSample, past: History) -> list[GpuSample]:
-    """The last readings of the GPUs that no longer answer and were about to switch themselves off."""
+    """The last readings of GPUs that no longer answer, and were about to switch themselves off."""
     found = []
     for gpu in now.gpus:
         last = past.counters.last(gpu) if gpu.return_code in _GONE else None

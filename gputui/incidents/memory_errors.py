@@ -8,9 +8,10 @@ replacement, a pending one, the storm of corrections before it hang under it.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from gputui.incidents.history import History
+from gputui.incidents.rule import LookAgain, Over, Subject
 from gputui.incidents.verdict import RECOVERY_ACTION_CHANGED, said_in
 from gputui.logs.kernel import KernelEvent
 from gputui.model import Action, GpuSample
@@ -79,6 +80,17 @@ def pages_told(gpu: GpuSample, past: History, now_s: float) -> list[KernelEvent]
     return [one for one in xids_on(gpu, past, codes, now_s) if is_about_pages(one)]
 
 
-def is_fresh(told: Sequence[KernelEvent], now_s: float) -> bool:
-    """Whether the log told of it so lately that the readings may not show it yet."""
-    return bool(told) and now_s - told[-1].time_s <= _READ_WITHIN_S
+def over(
+    gpu: GpuSample, past: History, field: str, told: Sequence[KernelEvent], now_s: float
+) -> Iterator[Over | LookAgain]:
+    """What follows from a flag that is off: what it stood for is over.
+
+    What the log told just now may not be in the readings yet, unless they have shown it already.
+    """
+    if getattr(gpu, field) is not False:
+        return
+    since_s = told[-1].time_s if told else 0.0
+    if now_s - since_s > _READ_WITHIN_S or (past.counters.fell_s(gpu, field) or -1.0) >= since_s:
+        yield Over(Subject.of_gpu(gpu))
+    else:
+        yield LookAgain(since_s + _READ_WITHIN_S + 1.0)

@@ -14,6 +14,7 @@ from gputui.incidents.memory_errors import (
 )
 from gputui.incidents.rule import (
     CRITICAL,
+    WARNING,
     Finding,
     Over,
     Subject,
@@ -36,6 +37,8 @@ _COUNTED_WITHIN_S = 30.0
 _MOST_SRAM_ERRORS = 4
 """More than this over a board's life, and it is returned: field practice where the driver's own
 flag (``sram_threshold_exceeded``, NVIDIA's workflow for Xid 48) is not told."""
+
+_TOO_OFTEN = "its on-chip memory has failed too often"
 
 _BY_CAUSE = {
     "contained": Action.RESTART_APP,
@@ -75,7 +78,8 @@ def ecc_uncorrectable(now: NodeSample, past: History) -> Iterator[Finding | Over
     """A volatile counter grew since the start, or the log told of an error: critical at once.
 
     Any growth fails a GPU at DCGM's health check, any in SRAM at Azure's. What a counter stood at
-    when it was first read is no news. A reset ends it: it sets the counters back.
+    when it was first read is no news, but that the driver's flag for too many in SRAM is up. A
+    reset ends it: it sets the counters back.
     """
     for gpu in now.gpus:
         if past.counters.reset_s(gpu) == now.time_s:
@@ -83,12 +87,32 @@ def ecc_uncorrectable(now: NodeSample, past: History) -> Iterator[Finding | Over
         told = xids_on(gpu, past, UNCORRECTABLE_XIDS, now.time_s)
         grown = past.counters.growth(gpu, "ecc_uncorrected_volatile")
         if grown is None and not (told and _goes_on(gpu, told[-1], now.time_s)):
+            if gpu.ecc_sram_threshold_exceeded:
+                yield _too_often(gpu)
             continue
         since_s = [event.time_s for event in told[:1]] + ([grown.last_s] if grown else [])
         pieces = evidence.told(told, now.time_s)
         if grown:
             pieces = (*pieces, f"{grown.by} uncorrectable ECC errors counted since the start")
         yield _finding(Subject.of_gpu(gpu), gpu, past, told, pieces, since_s=min(since_s))
+
+
+def _too_often(gpu: GpuSample) -> Finding:
+    """The driver's flag stands for the board's life: nothing happens now, but it will."""
+    subject = Subject.of_gpu(gpu)
+    return Finding(
+        subject,
+        cause="sram",
+        cause_text=_TOO_OFTEN,
+        action=Action.REPLACE_GPU,
+        action_text=steps(Action.REPLACE_GPU, subject),
+        evidence=(
+            f"SRAM threshold exceeded; {gpu.ecc_sram_uncorrected_aggregate} uncorrectable errors",
+        ),
+        under=("GpuLost",),
+        severity=WARNING,
+        clears=samples(4),
+    )
 
 
 def _goes_on(gpu: GpuSample, last: KernelEvent, now_s: float) -> bool:
@@ -162,7 +186,7 @@ def _why_replace(gpu: GpuSample, past: History, told: Sequence[KernelEvent]) -> 
     if known.remap_failed or xids_on(gpu, past, (REMAP_FAILURE_XID,), since_s):
         return "no spare row is left for it"
     if known.ecc_sram_threshold_exceeded:
-        return "its on-chip memory has failed too often"
+        return _TOO_OFTEN
     sram = known.ecc_sram_uncorrected_aggregate or 0
     if past.counters.growth(gpu, "ecc_sram_uncorrected_volatile") and sram > _MOST_SRAM_ERRORS:
         return f"{sram} errors on the chip so far"

@@ -10,7 +10,7 @@ from gputui.incidents.memory_errors import (
     REMAP_FAILURE_XID,
     REMAP_XID,
     is_about_pages,
-    is_fresh,
+    over,
     pages_told,
 )
 from gputui.incidents.rule import (
@@ -18,7 +18,7 @@ from gputui.incidents.rule import (
     INFO,
     WARNING,
     Finding,
-    Over,
+    Noticed,
     Subject,
     after,
     log_rule,
@@ -58,7 +58,7 @@ def retired_pages_told(event: KernelEvent, past: History) -> Iterator[Finding]:
 
 
 @rule(kind="RetiredPages", severity=WARNING, holds=samples(1), clears=_UNTIL_RELOAD)
-def retired_pages(now: NodeSample, past: History) -> Iterator[Finding | Over]:
+def retired_pages(now: NodeSample, past: History) -> Iterator[Noticed]:
     """Too many pages: have it replaced. Pages that wait: load the driver anew."""
     for gpu in now.gpus:
         subject = Subject.of_gpu(gpu)
@@ -71,8 +71,8 @@ def retired_pages(now: NodeSample, past: History) -> Iterator[Finding | Over]:
             pages += _or_none(known.retired_pages_double_bit)
             pieces = (*evidence.told(told, now.time_s), f"retired pages: {pages}")
             yield _finding(subject, severity, action, text, pieces)
-        elif gpu.retired_pages_pending is False and not is_fresh(told, now.time_s):
-            yield Over(subject)
+        else:
+            yield from over(gpu, past, "retired_pages_pending", told, now.time_s)
 
 
 def _judged(gpu: GpuSample, past: History, *, failed: bool) -> tuple[Severity, Action, str] | None:

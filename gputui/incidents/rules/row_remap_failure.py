@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 from gputui.incidents import evidence
 from gputui.incidents.history import History
-from gputui.incidents.memory_errors import REMAP_FAILURE_XID, is_about_pages, is_fresh, rows_told
+from gputui.incidents.memory_errors import REMAP_FAILURE_XID, is_about_pages, over, rows_told
 from gputui.incidents.rule import (
     CRITICAL,
     INFO,
     WARNING,
     Finding,
-    Over,
+    Noticed,
     Subject,
     after,
     log_rule,
@@ -48,7 +48,7 @@ def row_remap_failure_told(event: KernelEvent, past: History) -> Iterator[Findin
 
 
 @rule(kind="RowRemapFailure", severity=CRITICAL, holds=samples(1), clears=_FOR_LIFE)
-def row_remap_failure(now: NodeSample, past: History) -> Iterator[Finding | Over]:
+def row_remap_failure(now: NodeSample, past: History) -> Iterator[Noticed]:
     """A replacement that failed is critical, the end of the spare rows a warning.
 
     The failure flag stands for the board's life (NVIDIA: have it replaced after field diagnostics).
@@ -65,8 +65,8 @@ def row_remap_failure(now: NodeSample, past: History) -> Iterator[Finding | Over
         elif spent := _spent(known, past):
             severity, text, reading = spent
             yield _finding(subject, severity, text, (reading,))
-        elif gpu.remap_failed is False and not is_fresh(told, now.time_s):
-            yield Over(subject)
+        else:
+            yield from over(gpu, past, "remap_failed", told, now.time_s)
 
 
 def _spent(gpu: GpuSample, past: History) -> tuple[Severity, str, str] | None:

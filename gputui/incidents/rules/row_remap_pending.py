@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from gputui.incidents import evidence
 from gputui.incidents.history import History
-from gputui.incidents.memory_errors import REMAP_XID, is_about_pages, is_fresh, rows_told
-from gputui.incidents.rule import WARNING, Finding, Over, Subject, after, log_rule, rule, samples
+from gputui.incidents.memory_errors import REMAP_XID, is_about_pages, over, rows_told
+from gputui.incidents.rule import WARNING, Finding, Noticed, Subject, after, log_rule, rule, samples
 from gputui.incidents.steps import steps
 from gputui.logs.kernel import KernelEvent
 from gputui.model import Action, GpuSample, NodeSample
@@ -28,7 +28,7 @@ def row_remap_pending_told(event: KernelEvent, past: History) -> Iterator[Findin
 
 
 @rule(kind="RowRemapPending", severity=WARNING, holds=samples(1), clears=_UNTIL_RESET)
-def row_remap_pending(now: NodeSample, past: History) -> Iterator[Finding | Over]:
+def row_remap_pending(now: NodeSample, past: History) -> Iterator[Noticed]:
     """The remapper says so. The GPU works on; the spare rows are in place after a reset.
 
     NVIDIA's A100 memory error management: reset when the node is drained. When the reading says
@@ -38,11 +38,10 @@ def row_remap_pending(now: NodeSample, past: History) -> Iterator[Finding | Over
         subject = Subject.of_gpu(gpu)
         known = past.counters.last(gpu) or gpu
         told = rows_told(gpu, past, REMAP_XID, now.time_s)
-        fresh = is_fresh(told, now.time_s)
-        if known.remap_pending or (fresh and gpu.remap_pending is None):
+        if known.remap_pending:
             yield _finding(subject, known, past, evidence.told(told, now.time_s))
-        elif gpu.remap_pending is False and not fresh:
-            yield Over(subject)
+        else:
+            yield from over(gpu, past, "remap_pending", told, now.time_s)
 
 
 def _finding(
