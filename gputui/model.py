@@ -318,6 +318,18 @@ class TcpSample:
 
 
 @dataclass(frozen=True, slots=True)
+class ListenerSample:
+    """A socket of a process on a GPU on which it waits for connections from other machines.
+
+    ``address`` is of the interface that it listens on; ``0.0.0.0`` and ``::`` are all of them.
+    """
+
+    pid: int
+    port: int
+    address: str
+
+
+@dataclass(frozen=True, slots=True)
 class PciGpu:
     """An NVIDIA GPU on the PCI bus, whether or not NVML counts it.
 
@@ -358,6 +370,7 @@ class NodeSample:
     host_readings: HostSample | None = None
     links: tuple[LinkSample, ...] = ()
     tcp: TcpSample | None = None
+    listeners: tuple[ListenerSample, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

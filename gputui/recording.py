@@ -29,6 +29,7 @@ from gputui.model import (
     HostSample,
     Incident,
     LinkSample,
+    ListenerSample,
     LogLine,
     NodeSample,
     PciGpu,
@@ -114,6 +115,7 @@ _HOST_NAMES = tuple(f.name for f in fields(HostSample))
 _PCI_NAMES = tuple(f.name for f in fields(PciGpu))
 _LINK_NAMES = tuple(f.name for f in fields(LinkSample))
 _TCP_NAMES = tuple(f.name for f in fields(TcpSample))
+_LISTENER_NAMES = tuple(f.name for f in fields(ListenerSample))
 _INCIDENT_NAMES = tuple(f.name for f in fields(Incident))
 
 
@@ -166,6 +168,7 @@ def node_object(sample: NodeSample, statuses: tuple[GpuStatus, ...] = ()) -> dic
         "host_readings": _plain(sample.host_readings, _HOST_NAMES),
         "links": [_plain(link, _LINK_NAMES) for link in sample.links],
         "tcp": _plain(sample.tcp, _TCP_NAMES),
+        "listeners": [_plain(one, _LISTENER_NAMES) for one in sample.listeners],
     }
 
 
@@ -250,6 +253,7 @@ _DECODERS: Mapping[str, Callable[[object, str], Any]] = {
     "TcpSample": lambda value, where: decode(TcpSample, value, where),
     "tuple[PciGpu, ...]": lambda value, where: _each(PciGpu, value, where),
     "tuple[LinkSample, ...]": lambda value, where: _each(LinkSample, value, where),
+    "tuple[ListenerSample, ...]": lambda value, where: _each(ListenerSample, value, where),
     "tuple[GpuSample, ...]": lambda value, where: _each(GpuSample, value, where),
     "tuple[ProcessSample, ...]": lambda value, where: _each(ProcessSample, value, where),
     "Severity": decoding.one_of({severity.word: severity for severity in Severity}),

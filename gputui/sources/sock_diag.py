@@ -1,4 +1,4 @@
-"""The kernel's list of established TCP connections, with their round-trip times.
+"""The kernel's lists of TCP sockets: connections with their round-trip times, and who listens.
 
 It is asked over a netlink socket, as by ``ss -ti`` (sock_diag(7), linux/inet_diag.h, linux/tcp.h),
 and answers anybody about the connections of its own network namespace. Asking takes it some
@@ -19,7 +19,7 @@ _SOCK_DIAG_BY_FAMILY = 20
 _NLM_F_REQUEST_DUMP = 0x1 | 0x300
 _NLMSG_ERROR, _NLMSG_DONE = 2, 3
 _INET_DIAG_INFO = 2
-_ESTABLISHED = 1 << 1
+_ESTABLISHED, _LISTENING = 1 << 1, 1 << 10
 
 _HEADER = struct.Struct("=IHHII")
 _REQUEST = struct.Struct("=BBBxI48x")
@@ -79,28 +79,65 @@ class Connection:
         return f"[{socket.inet_ntop(socket.AF_INET6, self.target)}]:{self.target_port}"
 
 
+@dataclass(frozen=True, slots=True)
+class Listener:
+    """A socket that waits for connections. ``address`` is of 4 or 16 bytes."""
+
+    inode: int
+    address: bytes
+    port: int
+
+    @property
+    def is_open(self) -> bool:
+        """Whether other machines can connect to it."""
+        return self.address != _LOOPBACK_6 and not (
+            len(self.address) == 4 and self.address[0] == _LOOPBACK_4
+        )
+
+    @property
+    def text(self) -> str:
+        """The address, as people write it."""
+        family = socket.AF_INET if len(self.address) == 4 else socket.AF_INET6
+        return socket.inet_ntop(family, self.address)
+
+
 def connections(inodes: Container[int]) -> Iterator[Connection]:
     """Those of the wanted sockets, by their inodes.
 
     Raises OSError when the kernel does not tell. Of more than 50,000 connections the rest is not
     looked at.
     """
+    for data, at, end, inode in _sockets(inodes, _ESTABLISHED, 1 << (_INET_DIAG_INFO - 1)):
+        found = _connection(data, at, end, inode)
+        if found is not None:
+            yield found
+
+
+def listeners(inodes: Container[int]) -> Iterator[Listener]:
+    """Those of the wanted sockets that listen. Raises OSError when the kernel does not tell."""
+    for data, at, _, inode in _sockets(inodes, _LISTENING, 0):
+        port, _ = _PORTS.unpack_from(data, at + _PORTS_AT)
+        yield Listener(inode, _address(data, at, _SOURCE_AT), port)
+
+
+def _sockets(
+    inodes: Container[int], states: int, extensions: int
+) -> Iterator[tuple[bytes, int, int, int]]:
+    """What the kernel tells of each wanted socket in some states, and the socket's inode."""
     for family in (socket.AF_INET, socket.AF_INET6):
         with socket.socket(socket.AF_NETLINK, socket.SOCK_DGRAM, _NETLINK_SOCK_DIAG) as kernel:
             kernel.settimeout(_TIMEOUT_S)
-            kernel.send(_request(family))
+            kernel.send(_request(family, states, extensions))
             for count, (data, at, end) in enumerate(_messages(kernel)):
                 if count == _MOST_CONNECTIONS:
                     break
                 (inode,) = _INODE.unpack_from(data, at + _INODE_AT)
                 if inode in inodes:
-                    found = _connection(data, at, end, inode)
-                    if found is not None:
-                        yield found
+                    yield data, at, end, inode
 
 
-def _request(family: int) -> bytes:
-    wanted = _REQUEST.pack(family, socket.IPPROTO_TCP, 1 << (_INET_DIAG_INFO - 1), _ESTABLISHED)
+def _request(family: int, states: int, extensions: int) -> bytes:
+    wanted = _REQUEST.pack(family, socket.IPPROTO_TCP, extensions, states)
     size = _HEADER.size + len(wanted)
     return _HEADER.pack(size, _SOCK_DIAG_BY_FAMILY, _NLM_F_REQUEST_DUMP, 1, 0) + wanted
 
@@ -130,16 +167,21 @@ def _connection(data: bytes, at: int, end: int, inode: int) -> Connection | None
     info = _info(data, at + _ATTRIBUTES_AT, end)
     if info is None:
         return None
-    size = 4 if data[at + _FAMILY_AT] == socket.AF_INET else 16
     _, port = _PORTS.unpack_from(data, at + _PORTS_AT)
     return Connection(
         inode=inode,
-        source=data[at + _SOURCE_AT : at + _SOURCE_AT + size].removeprefix(_MAPPED),
-        target=data[at + _TARGET_AT : at + _TARGET_AT + size].removeprefix(_MAPPED),
+        source=_address(data, at, _SOURCE_AT),
+        target=_address(data, at, _TARGET_AT),
         target_port=port,
         rtt_us=_COUNT.unpack_from(data, info + _RTT_AT)[0],
         retransmits=_COUNT.unpack_from(data, info + _RETRANSMITS_AT)[0],
     )
+
+
+def _address(data: bytes, at: int, where: int) -> bytes:
+    """One of a message's two addresses, in the order of the network."""
+    size = 4 if data[at + _FAMILY_AT] == socket.AF_INET else 16
+    return data[at + where : at + where + size].removeprefix(_MAPPED)
 
 
 def _info(data: bytes, at: int, end: int) -> int | None:

@@ -9,6 +9,7 @@ from typing import Protocol
 
 from gputui.model import HostSample, LinkSample, LogLine, NodeSample
 from gputui.sources.host import HostReader
+from gputui.sources.listening import ListenerReader
 from gputui.sources.network import LinkReader
 from gputui.sources.tcp import TcpReader
 
@@ -25,6 +26,7 @@ class Surroundings:
         self._host = HostReader(root)
         self._links = LinkReader(root)
         self._tcp = TcpReader(root)
+        self._listening = ListenerReader()
         self._read_s = float("-inf")
         self._last: tuple[HostSample, tuple[LinkSample, ...]] = (HostSample(), ())
 
@@ -36,13 +38,14 @@ class Surroundings:
                 self._last = self._read(now_s)
                 self._read_s = now_s
             tcp = self._tcp.read((one.pid for one in sample.processes), now_s, sample.time_s)
+            listeners = self._listening.read(self._tcp.sockets, now_s)
         except Exception as error:
             # Whatever went wrong here, the GPUs' readings are worth more.
             why = f"{type(error).__name__}: {error}"
             failed = HostSample(missing=dict.fromkeys(_ALL, why))
             return replace(sample, host_readings=failed)
         host, links = self._last
-        return replace(sample, host_readings=host, links=links, tcp=tcp)
+        return replace(sample, host_readings=host, links=links, tcp=tcp, listeners=listeners)
 
     def _read(self, now_s: float) -> tuple[HostSample, tuple[LinkSample, ...]]:
         host = self._host.read()

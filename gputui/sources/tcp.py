@@ -88,6 +88,11 @@ class TcpReader:
             self._sample = self._measure(time_s)
         return self._sample
 
+    @property
+    def sockets(self) -> dict[int, int]:
+        """The sockets that the processes were last seen to hold: the PID by the socket's inode."""
+        return {inode: pid for pid, one in self._sockets.items() for inode in one.inodes}
+
     def _list(self, pids: list[int], now_s: float) -> bool:
         """See what processes have open: new ones first, then the one seen longest ago.
 

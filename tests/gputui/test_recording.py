@@ -16,6 +16,7 @@ from gputui.model import (
     HostSample,
     Incident,
     LinkSample,
+    ListenerSample,
     LogLine,
     NodeSample,
     PciGpu,
@@ -75,6 +76,7 @@ node_samples = any_of(
     host_readings=st.none() | any_of(HostSample),
     links=st.lists(any_of(LinkSample), max_size=3).map(tuple),
     tcp=st.none() | any_of(TcpSample),
+    listeners=st.lists(any_of(ListenerSample), max_size=3).map(tuple),
 )
 
 

@@ -8,26 +8,7 @@ from collections.abc import Iterator
 
 from gputui.doctor.check import Result, check, good, unchecked, warning
 from gputui.doctor.site import Site
-
-SERVICES = {
-    4040: "Spark",
-    5000: "MLflow",
-    6006: "TensorBoard",
-    7860: "Gradio",
-    8000: "vLLM, Triton or another server",
-    8001: "Triton (gRPC)",
-    8002: "Triton (metrics)",
-    8080: "a model server or notebook",
-    8265: "Ray dashboard",
-    8501: "TensorFlow Serving or Streamlit",
-    8787: "Dask dashboard",
-    8888: "Jupyter",
-    9400: "dcgm-exporter",
-    9835: "gputui export",
-    11434: "Ollama",
-    30000: "SGLang",
-}
-"""The ports that notebooks, exporters and servers of models listen on unless told otherwise."""
+from gputui.services import SERVICES
 
 _LISTENS = "0A"
 """TCP_LISTEN, as /proc/net/tcp writes it (include/net/tcp_states.h)."""
