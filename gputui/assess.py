@@ -13,6 +13,7 @@ from gputui.incidents.early import EarlyEvents
 from gputui.incidents.engine import Engine
 from gputui.incidents.history import DEFAULTS
 from gputui.incidents.inventory import Expected
+from gputui.incidents.maintenance import Window
 from gputui.incidents.past_runs import PastRuns
 from gputui.incidents.roster import Roster, has_readings
 from gputui.incidents.rule import Subject
@@ -46,7 +47,8 @@ class Assessor:
     """What is known of one node.
 
     ``gpus`` are the indices to show, all of them when empty; ``rules_off`` are kinds of incidents
-    that are not wanted; ``expected`` are the GPUs that there should be.
+    that are not wanted; ``maintenance`` are windows in which nobody is to be called; ``expected``
+    are the GPUs that there should be.
     """
 
     def __init__(
@@ -56,10 +58,13 @@ class Assessor:
         gpus: tuple[int, ...] = (),
         rules_off: frozenset[str] = frozenset(),
         thresholds: Thresholds = DEFAULTS,
+        maintenance: tuple[Window, ...] = (),
         expected: Expected = None,
     ) -> None:
         rules = [rule for rule in all_rules() if rule.kind not in rules_off]
-        self._engine = Engine(rules, interval_s=interval_s, thresholds=thresholds)
+        self._engine = Engine(
+            rules, interval_s=interval_s, thresholds=thresholds, maintenance=maintenance
+        )
         self._roster = Roster(expected)
         self._past_runs = PastRuns()
         self._shown = frozenset(gpus)
@@ -141,6 +146,10 @@ class Assessor:
     def acknowledge(self, incident_id: str) -> bool:
         """Somebody has seen an incident."""
         return self._engine.acknowledge(incident_id)
+
+    def snooze(self, incident_id: str, until_s: float) -> bool:
+        """Somebody does not want to be called for an incident before a time."""
+        return self._engine.snooze(incident_id, until_s)
 
     @property
     def undecided(self) -> bool:

@@ -366,6 +366,7 @@ def _monitor(
         expected_gpus=config.expected_gpus,
         rules_off=config.rules_off,
         thresholds=config.thresholds,
+        maintenance=config.maintenance,
         notices=config.problems,
         state=Path(state_folder()),
     )

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from gputui.incidents.inventory import Expected
+from gputui.incidents.maintenance import Window
 from gputui.incidents.thresholds import Thresholds
 from gputui.places import SYSTEM_CONFIG, user_config
 from gputui.quantities import celsius, duration_s, share, watts
@@ -32,6 +33,7 @@ class Config:
     allow_actions: bool = False
     expected_gpus: Expected = None
     rules_off: frozenset[str] = frozenset()
+    maintenance: tuple[Window, ...] = ()
     thresholds: Thresholds = field(default_factory=Thresholds)
     problems: tuple[str, ...] = ()
 
@@ -123,6 +125,12 @@ def _kinds(value: object) -> frozenset[str]:
     return frozenset(given)
 
 
+def _windows(value: object) -> tuple[Window, ...]:
+    from gputui.maintenance_setting import read_windows
+
+    return read_windows(value, _kinds)
+
+
 @dataclass(frozen=True, slots=True)
 class Entry:
     """One thing that can be set: its key, how it is read, and how the template shows it.
@@ -153,6 +161,13 @@ ENTRIES = (
         _flag,
         "false",
         "whether processes may be ended and steps of runbooks run",
+    ),
+    Entry(
+        "maintenance",
+        "maintenance",
+        _windows,
+        '[{name = "backups", daily = "02:00-04:00"}]',
+        "windows in which nobody is to be called; also as [[maintenance]] with subjects and kinds",
     ),
     Entry(
         "gpus.expected",

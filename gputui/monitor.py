@@ -160,6 +160,14 @@ class Monitor:
         self._wake()
         return found
 
+    def snooze(self, incident_id: str, for_s: float) -> bool:
+        """Let nobody be called for an open incident for a while; False if it is no longer open."""
+        with self._lock:
+            found = self._assessor.snooze(incident_id, self._now_s() + for_s)
+            self._notebook.changed()
+        self._wake()
+        return found
+
     @property
     def undecided(self) -> bool:
         """Whether one more sample may open an incident that is only suspected now."""
@@ -215,6 +223,7 @@ class Monitor:
             gpus=options.gpus,
             rules_off=options.rules_off,
             thresholds=options.thresholds,
+            maintenance=options.maintenance,
             expected=options.expected_gpus,
         )
 

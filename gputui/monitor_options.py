@@ -7,6 +7,7 @@ from pathlib import Path
 
 from gputui.incidents.history import DEFAULTS
 from gputui.incidents.inventory import Expected
+from gputui.incidents.maintenance import Window
 from gputui.incidents.thresholds import Thresholds
 from gputui.logs.choice import AUTO
 
@@ -18,9 +19,9 @@ class MonitorOptions:
     ``source`` is ``local``, ``ssh:HOST``, ``stream=PATH`` or ``replay=FILE``; ``kernel_log`` is
     ``auto``, ``kmsg``, ``journal``, ``none`` or a path; ``gpus`` are the indices to show, all when
     empty; ``record`` is a file that receives everything in the capture format. ``expected_gpus``,
-    ``rules_off`` and ``thresholds`` are as in :class:`gputui.config.Config`; ``notices`` are told
-    beside the monitor's own. ``state`` is the folder of the state files, None for remembering
-    nothing. ``theme`` and ``allow_actions`` are for the screen.
+    ``rules_off``, ``thresholds`` and ``maintenance`` are as in :class:`gputui.config.Config`;
+    ``notices`` are told beside the monitor's own. ``state`` is the folder of the state files, None
+    for remembering nothing. ``theme`` and ``allow_actions`` are for the screen.
     """
 
     source: str = "local"
@@ -33,5 +34,6 @@ class MonitorOptions:
     expected_gpus: Expected = None
     rules_off: frozenset[str] = frozenset()
     thresholds: Thresholds = DEFAULTS
+    maintenance: tuple[Window, ...] = ()
     notices: tuple[str, ...] = ()
     state: Path | None = None

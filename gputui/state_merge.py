@@ -59,7 +59,14 @@ def _both(mine: SavedIncident, other: SavedIncident) -> SavedIncident:
     later = mine if mine.last_s >= other.last_s else other
     first = min(mine.incident, other.incident, key=lambda incident: incident.opened_s)
     seen = mine.incident.acknowledged or other.incident.acknowledged
-    incident = replace(later.incident, id=first.id, opened_s=first.opened_s, acknowledged=seen)
+    snoozes = (mine.incident.snoozed_until_s, other.incident.snoozed_until_s)
+    incident = replace(
+        later.incident,
+        id=first.id,
+        opened_s=first.opened_s,
+        acknowledged=seen,
+        snoozed_until_s=max((until_s for until_s in snoozes if until_s is not None), default=None),
+    )
     return replace(later, incident=incident)
 
 

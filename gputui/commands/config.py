@@ -5,10 +5,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 from gputui.config import ENTRIES, Config, Entry, load_config
 from gputui.exit_codes import BAD_USAGE, HEALTHY, UNREADABLE
 from gputui.incidents.thresholds import Thresholds
+from gputui.maintenance_setting import written_windows
 from gputui.places import SYSTEM_CONFIG, user_config
 
 _USAGE = """\
@@ -118,9 +120,11 @@ _UNITS = (("_share", 100, "%"), ("_s", 1, "s"), ("_c", 1, "C"), ("_w", 1, "W"))
 """How a number is written, by the end of its name: its factor and its unit."""
 
 
-def _written(entry: Entry, value: object) -> str:
+def _written(entry: Entry, value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
+    if entry.target == "maintenance":
+        return written_windows(value)
     if isinstance(value, frozenset | tuple):
         return "[" + ", ".join(f'"{one}"' for one in sorted(value)) + "]"
     if isinstance(value, float):

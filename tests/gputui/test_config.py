@@ -10,6 +10,7 @@ import pytest
 import gputui
 from gputui.commands.config import template
 from gputui.config import ENTRIES, Config, load_config, read_config
+from gputui.incidents.maintenance import Window
 from gputui.incidents.thresholds import Thresholds
 
 ROOT = Path(gputui.__file__).parents[1]
@@ -29,6 +30,17 @@ off = ["GpuMemoryPressure"]
 [thresholds]
 memory_full = "90%"
 memory_foreseen = "10m"
+
+[[maintenance]]
+name = "new cables"
+subjects = ["node:n0", "gpu3"]
+kinds = ["GpuXid"]
+start = 2026-12-01T02:00:00+01:00
+end = 2026-12-01T04:00:00+01:00
+
+[[maintenance]]
+name = "backups"
+daily = "22:00-06:30"
 """
 
 
@@ -40,6 +52,16 @@ def test_everything_that_can_be_set_is_read():
         theme="light",
         allow_actions=True,
         expected_gpus=("GPU-a", "GPU-b"),
+        maintenance=(
+            Window(
+                "new cables",
+                subjects=("node:n0", "gpu3"),
+                kinds=frozenset({"GpuXid"}),
+                start_s=1_796_086_800.0,
+                end_s=1_796_094_000.0,
+            ),
+            Window("backups", daily=(79_200.0, 23_400.0)),
+        ),
         rules_off=frozenset({"GpuMemoryPressure"}),
         thresholds=Thresholds(memory_full_share=0.9, memory_foreseen_s=600.0),
     )
@@ -128,6 +150,34 @@ def run(tmp_path):
         )
 
     return run
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("maintenance = 5", "found 5, expected a list of windows"),
+        ("[[maintenance]]\ndaily = '02:00-04:00'", "window 1: expected a name"),
+        ("[[maintenance]]\nname = 'a'", 'the window "a": expected a start, an end, or daily'),
+        ("[[maintenance]]\nname = 'a'\ndaily = '2-4'", "daily: expected two times in quotes"),
+        ("[[maintenance]]\nname = 'a'\nstart = '2026'", "start: expected a date and a time"),
+        (
+            "[[maintenance]]\nname = 'a'\nstart = 2026-12-01T02:00:00\nend = 2026-12-01T01:00:00",
+            "expected an end after the start",
+        ),
+        ("[[maintenance]]\nname = 'a'\nfrom = 1", "nothing of the name from"),
+        (
+            "[[maintenance]]\nname = 'a'\ndaily = '02:00-04:00'\nkinds = ['GpuXidd']",
+            "did you mean GpuXid?",
+        ),
+    ],
+)
+def test_a_wrong_window_of_maintenance_is_told(text, problem):
+    """Which window it is, and what was expected; no window holds then."""
+    config = read_config(f"theme = 'light'\n{text}\n", "config.toml")
+    assert config.maintenance == ()
+    assert config.theme == "light"
+    assert config.problems[0].startswith("config.toml:2: maintenance: ")
+    assert problem in config.problems[0]
 
 
 def test_init_writes_a_file_once(run, tmp_path):
