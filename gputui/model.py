@@ -190,6 +190,7 @@ class GpuSample:
     mig_enabled: bool | None = None
     persistence_enabled: bool | None = None
     serial: str | None = None
+    slot: str | None = None
     vbios: str | None = None
     missing: Mapping[str, str] = field(default_factory=dict)
 
@@ -201,6 +202,7 @@ class ProcessSample:
     ``kind`` is ``compute`` or ``graphics``. ``job`` is what it belongs to, when that is known, and
     ``job_kind`` says what that is: ``slurm``, ``lsf`` or ``pbs`` (the scheduler's id), ``pod`` (its
     name, or ``pod`` and the start of its uid) or ``container`` (a runtime and a short id).
+    ``parent_pid`` is the process that started it, which may stand among the node's ancestors.
     ``start_ticks`` (clock ticks since boot, as in /proc/PID/stat) and the PID together are the
     process's identity. ``unreachable`` says, in words, why the PID is not to be signalled from
     here: often it is one of the host's, seen from a container.
@@ -220,6 +222,17 @@ class ProcessSample:
     job_kind: str | None = None
     start_ticks: int | None = None
     unreachable: str | None = None
+    parent_pid: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ancestor:
+    """A process above some of those on the GPUs: what started them, or what started that."""
+
+    pid: int
+    parent_pid: int | None = None
+    user: str | None = None
+    command: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -353,7 +366,8 @@ class NodeSample:
     and ``error_code`` is the NVML code of it, where there is one. ``on_bus`` are the GPUs that the
     PCI bus shows, none where it cannot be seen; None while nobody has looked. ``device_files`` says
     whether the driver's device files may be used: ``usable``, ``refused`` or ``absent``; it is
-    looked at only where the driver failed.
+    looked at only where the driver failed. ``ancestors`` are the processes above those on the GPUs
+    that hold no GPU themselves.
     """
 
     host: str
@@ -371,6 +385,7 @@ class NodeSample:
     links: tuple[LinkSample, ...] = ()
     tcp: TcpSample | None = None
     listeners: tuple[ListenerSample, ...] = ()
+    ancestors: tuple[Ancestor, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,7 @@ from gputui import decoding
 from gputui.decoding import WrongError
 from gputui.model import (
     Action,
+    Ancestor,
     GpuSample,
     GpuStatus,
     HostSample,
@@ -111,6 +112,7 @@ _IDENTITY = frozenset({"index", "uuid", "bus_id", "name", "return_code", "missin
 _READINGS = tuple(f.name for f in fields(GpuSample) if f.name not in _IDENTITY)
 _GPU_NAMES = tuple(f.name for f in fields(GpuSample))
 _PROCESS_NAMES = tuple(f.name for f in fields(ProcessSample))
+_ANCESTOR_NAMES = tuple(f.name for f in fields(Ancestor))
 _HOST_NAMES = tuple(f.name for f in fields(HostSample))
 _PCI_NAMES = tuple(f.name for f in fields(PciGpu))
 _LINK_NAMES = tuple(f.name for f in fields(LinkSample))
@@ -169,6 +171,7 @@ def node_object(sample: NodeSample, statuses: tuple[GpuStatus, ...] = ()) -> dic
         "links": [_plain(link, _LINK_NAMES) for link in sample.links],
         "tcp": _plain(sample.tcp, _TCP_NAMES),
         "listeners": [_plain(one, _LISTENER_NAMES) for one in sample.listeners],
+        "ancestors": [_plain(one, _ANCESTOR_NAMES) for one in sample.ancestors],
     }
 
 
@@ -251,6 +254,7 @@ _DECODERS: Mapping[str, Callable[[object, str], Any]] = {
     "Incident": lambda value, where: decode(Incident, value, where),
     "HostSample": lambda value, where: decode(HostSample, value, where),
     "TcpSample": lambda value, where: decode(TcpSample, value, where),
+    "tuple[Ancestor, ...]": lambda value, where: _each(Ancestor, value, where),
     "tuple[PciGpu, ...]": lambda value, where: _each(PciGpu, value, where),
     "tuple[LinkSample, ...]": lambda value, where: _each(LinkSample, value, where),
     "tuple[ListenerSample, ...]": lambda value, where: _each(ListenerSample, value, where),

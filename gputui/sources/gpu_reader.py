@@ -17,6 +17,7 @@ from gputui.sources.reasons import (
     GPU_IS_LOST,
     INVALID_ARGUMENT,
     NOT_MEASURED_YET,
+    NOT_SUPPORTED,
     NOT_UTF8,
     OTHER_LIBRARY,
     RESET_REQUIRED,
@@ -29,23 +30,38 @@ from gputui.text import printable
 _SLOW_FIELDS = tuple(name for reading in SLOW_READINGS for name in reading.fields)
 _FIELDS = (*(name for reading in READINGS for name in reading.fields), *_SLOW_FIELDS)
 
+_WHO = ("uuid", "bus_id", "name", "slot")
+
 _OTHER_LIBRARY_CODES = frozenset({INVALID_ARGUMENT, ARGUMENT_VERSION_MISMATCH})
 """How a library answers that does not know yet what it is asked for."""
+
+
+def _no_slot(_: str) -> None:
+    """Nobody knows the slots."""
 
 
 class GpuReader:
     """One GPU of NVML's count.
 
-    With ``thorough`` every reading asks for everything, also for what changes seldom.
+    With ``thorough`` every reading asks for everything, also for what changes seldom. ``slot_of``
+    tells the slot at a PCI address, where it is known.
     """
 
-    def __init__(self, nvml: Nvml, index: int, *, thorough: bool = False) -> None:
+    def __init__(
+        self,
+        nvml: Nvml,
+        index: int,
+        *,
+        thorough: bool = False,
+        slot_of: Callable[[str], str | None] = _no_slot,
+    ) -> None:
         self.index = index
         self.handle: Handle | None = None
         self.is_new = False
         """Whether its slow readings have to be asked for anew; for who does that to reset."""
         self._nvml = nvml
         self._thorough = thorough
+        self._slot_of = slot_of
         self._identity: dict[str, Any] = {}
         self._readings: tuple[Reading, ...] = READINGS
         self._round = 0
@@ -134,6 +150,11 @@ class GpuReader:
                 self._missing[name] = self._reason(error)
             else:
                 self._missing.pop(name, None)
+        slot = self._slot_of(identity["bus_id"]) if "bus_id" in identity else None
+        if slot is None:
+            self._missing["slot"] = words(NOT_SUPPORTED)
+        else:
+            identity["slot"] = slot
         return identity
 
     def _ask(self, position: int, reading: Reading) -> bool:
@@ -188,7 +209,7 @@ class GpuReader:
         self._values.clear()
         why = words(code)
         self._missing = dict.fromkeys(_FIELDS, why)
-        unknown = {name: why for name in ("uuid", "bus_id", "name") if name not in self._identity}
+        unknown = {name: why for name in _WHO if name not in self._identity}
         return GpuSample(
             index=self.index, return_code=code, missing={**unknown, **self._missing},
             **self._identity,

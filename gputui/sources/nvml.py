@@ -10,10 +10,11 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
-from gputui.model import LogLine, NodeSample, PciGpu, ProcessSample
+from gputui.model import LogLine, NodeSample, PciGpu
 from gputui.silence import DRIVER
 from gputui.sources.device_files import device_files
 from gputui.sources.driver_trouble import VERSION_MISMATCH, explain, no_gpus
@@ -25,6 +26,7 @@ from gputui.sources.pci import gpus_on_bus
 from gputui.sources.processes import HostProcess, ProcessTable
 from gputui.sources.readings import Nvml
 from gputui.sources.reasons import UNKNOWN
+from gputui.sources.slots import slot_of
 from gputui.sources.slow_readings import HEALTH_S, SLOW_READINGS
 from gputui.sources.turns import Turns
 
@@ -187,7 +189,11 @@ class NvmlReader:
             self._turns.dismiss()
             self._events.end()
             self._looked_s = float("-inf")
-            self._gpus = [GpuReader(nvml, index, thorough=self._thorough) for index in range(count)]
+            slot = partial(slot_of, self._root)
+            self._gpus = [
+                GpuReader(nvml, index, thorough=self._thorough, slot_of=slot)
+                for index in range(count)
+            ]
             self._listed = [GpuProcesses(nvml, index) for index in range(count)]
         return count
 
@@ -207,6 +213,8 @@ class NvmlReader:
             if gpu.handle is not None:
                 processes += listed.read(gpu.handle, time_s)
         self._asking(None)
+        known = self._table.look(process.pid for process in processes)
+        above = {one.pid: one for process in known.values() for one in process.ancestors}
         return NodeSample(
             host=self._host,
             time_s=time_s,
@@ -214,8 +222,9 @@ class NvmlReader:
             cuda=self._cuda,
             gpu_count=count,
             gpus=tuple(gpus),
-            processes=self._named(processes),
+            processes=tuple(known[process.pid].joined(process) for process in processes),
             on_bus=self._on_bus,
+            ancestors=tuple(one for pid, one in above.items() if pid not in known),
         )
 
     def _look_at_bus(self) -> None:
@@ -270,10 +279,6 @@ class NvmlReader:
         except self._nvml.NVMLError:
             return None
         return f"{version // 1000}.{version % 1000 // 10}"
-
-    def _named(self, processes: list[ProcessSample]) -> tuple[ProcessSample, ...]:
-        known = self._table.look(process.pid for process in processes)
-        return tuple(known[process.pid].joined(process) for process in processes)
 
 
 def _is_dead(sample: NodeSample) -> bool:

@@ -11,7 +11,7 @@ TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
 # Counted from the field after the name, which is the third.
-_STATE, _USER_TICKS, _SYSTEM_TICKS, _START_TICKS, _RESIDENT_PAGES = 0, 11, 12, 19, 21
+_STATE, _PARENT, _USER_TICKS, _SYSTEM_TICKS, _START_TICKS, _RESIDENT_PAGES = 0, 1, 11, 12, 19, 21
 _ENDED = frozenset({b"Z", b"X"})
 
 
@@ -24,6 +24,7 @@ class ProcStat:
     cpu_s: float
     start_ticks: int
     resident_bytes: int
+    parent_pid: int = 0
 
     @property
     def started_s(self) -> float:
@@ -44,6 +45,7 @@ def read_stat(proc: str, pid: int) -> ProcStat | None:
             cpu_s=(int(numbers[_USER_TICKS]) + int(numbers[_SYSTEM_TICKS])) / TICKS_PER_S,
             start_ticks=int(numbers[_START_TICKS]),
             resident_bytes=int(numbers[_RESIDENT_PAGES]) * PAGE_BYTES,
+            parent_pid=int(numbers[_PARENT]),
         )
     except (OSError, ValueError, IndexError):
         return None

@@ -12,7 +12,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from gputui.model import ProcessSample
+from gputui.model import Ancestor, ProcessSample
+from gputui.sources.ancestors import ancestors_of
 from gputui.sources.files import read
 from gputui.sources.jobs import Job, job_of
 from gputui.sources.namespace import HOST_PID, PidNamespace
@@ -42,7 +43,8 @@ _START_TOLERANCE_S = 0.1
 class HostProcess:
     """What the host knows of a process. ``cpu_percent`` is of one core, since the last look.
 
-    ``start_ticks`` and ``unreachable`` are those of :class:`gputui.model.ProcessSample`.
+    ``start_ticks``, ``unreachable`` and ``parent_pid`` are those of
+    :class:`gputui.model.ProcessSample`; ``ancestors`` stand above it, the nearest first.
     """
 
     user: str | None = None
@@ -54,6 +56,8 @@ class HostProcess:
     cpu_percent: float | None = None
     start_ticks: int | None = None
     unreachable: str | None = None
+    parent_pid: int | None = None
+    ancestors: tuple[Ancestor, ...] = ()
 
     def joined(self, process: ProcessSample) -> ProcessSample:
         """What NVML told of a process, with what the host knows of it."""
@@ -68,6 +72,7 @@ class HostProcess:
             cpu_percent=self.cpu_percent,
             start_ticks=self.start_ticks,
             unreachable=self.unreachable,
+            parent_pid=self.parent_pid,
         )
 
 
@@ -84,6 +89,7 @@ class _Known:
     user: str | None = None
     command: str | None = None
     job: Job | None = None
+    ancestors: tuple[Ancestor, ...] = ()
     has_ended: bool = False
     is_reused: bool = False
     refreshed_s: float = float("-inf")
@@ -184,7 +190,7 @@ class ProcessTable:
         if known.doubt == HOST_PID:
             return _somebody(HOST_PID)
         after_s = _REFRESHED_AFTER_S[min(known.refreshes, len(_REFRESHED_AFTER_S) - 1)]
-        if now_s - known.refreshed_s >= after_s and self._refresh(pid, known, stat.name):
+        if now_s - known.refreshed_s >= after_s and self._refresh(pid, known, stat):
             known.refreshed_s = now_s
             known.refreshes += 1
         cpu_percent = None
@@ -202,14 +208,19 @@ class ProcessTable:
             cpu_percent=cpu_percent,
             start_ticks=stat.start_ticks,
             unreachable=HAS_ENDED if stat.has_ended else known.doubt,
+            parent_pid=stat.parent_pid,
+            ancestors=known.ancestors,
         )
 
-    def _refresh(self, pid: int, known: _Known, name: bytes) -> bool:
+    def _refresh(self, pid: int, known: _Known, stat: ProcStat) -> bool:
         """Read what seldom changes; False if the process is not quite there yet (or any more)."""
         arguments = self._read(pid, "cmdline", _COMMAND_BYTES)
-        known.command = decoded(arguments.replace(b"\0", b" ") if arguments else b"[%b]" % name)
+        known.command = decoded(
+            arguments.replace(b"\0", b" ") if arguments else b"[%b]" % stat.name
+        )
         if known.user is None:
-            known.user = self._user(pid)
+            known.user = self._users.of(f"{self._proc}/{pid}")
+        known.ancestors = ancestors_of(self._proc, stat.parent_pid, self._users)
         if known.job is None and known.refreshes < _JOB_LOOKS:
             known.job = job_of(
                 self._read(pid, "cgroup", _ENVIRONMENT_BYTES),
@@ -217,13 +228,6 @@ class ProcessTable:
                 self._host,
             )
         return bool(arguments)
-
-    def _user(self, pid: int) -> str | None:
-        try:
-            uid = os.stat(f"{self._proc}/{pid}").st_uid  # noqa: PTH116 (hot path)
-        except OSError:
-            return None
-        return self._users.name(uid)
 
     def _read(self, pid: int, name: str, limit: int) -> bytes:
         """A file of a process; nothing where it is not there, or not for this user to read."""

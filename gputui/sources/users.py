@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pwd
 import threading
 
@@ -14,6 +15,13 @@ class Users:
     def __init__(self) -> None:
         self._names: dict[int, str] = {}
         self._asked: set[int] = set()
+
+    def of(self, path: str) -> str | None:
+        """Whose a file is; None where that is not to be seen."""
+        try:
+            return self.name(os.stat(path).st_uid)  # noqa: PTH116 (hot path)
+        except OSError:
+            return None
 
     def name(self, uid: int) -> str:
         """The user's name; the number if there is none, or none yet."""

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from gputui.model import ProcessSample
 from gputui.tui.layout import Plan, plan, window
 from gputui.tui.panels import absent, around, gpus, header, incidents, keys, processes
+from gputui.tui.panels.tree import ProcessRow
 from gputui.tui.roles import Role
 from gputui.tui.scene import Scene
 from gputui.tui.text import Line, Run, empty, make_line
@@ -218,7 +218,7 @@ def _incidents(
     )
 
 
-def _processes(builder: _Builder, shares: Plan, rows: list[ProcessSample]) -> None:
+def _processes(builder: _Builder, shares: Plan, rows: list[ProcessRow]) -> None:
     """The processes in what room is left."""
     if not shares.process_titles or builder.scene.snapshot is None:
         return
@@ -230,12 +230,13 @@ def _processes(builder: _Builder, shares: Plan, rows: list[ProcessSample]) -> No
         columns = processes.column_heading(table, view.sort, view.is_ascending)
         if shares.process_titles == 1:
             return [columns]
-        return [processes.heading(scene, len(rows), width, range_text), columns]
+        shown = sum(not row.below for row in rows)
+        return [processes.heading(scene, shown, width, range_text), columns]
 
     def one(position: int, selected: bool) -> Sequence[Line]:
         return (processes.draw(rows[position], table, selected=selected),)
 
-    items = _List(Panel.PROCESSES, tuple((p.pid, p.gpu) for p in rows), [1] * len(rows), one)
+    items = _List(Panel.PROCESSES, tuple(row.key for row in rows), [1] * len(rows), one)
     builder.add_list(items, shares.process_rows, title, "processes")
     if not rows:
         builder.lines[-1] = processes.empty_line(scene, width)

@@ -14,6 +14,7 @@ class Glyphs:
 
     ``blocks`` fill a bar's last cell, from one eighth to whole; ``dots`` draw a history, by the
     heights (0..4) of its two samples, or ``levels`` one sample a cell where there is no braille.
+    ``branch``, ``last_branch`` and ``trunk``, of one width, draw a tree.
     """
 
     critical: str
@@ -25,6 +26,9 @@ class Glyphs:
     descending: str
     ascending: str
     separator: str
+    branch: str
+    last_branch: str
+    trunk: str
     blocks: str
     track: str
     braille: bool
@@ -52,6 +56,9 @@ UNICODE = Glyphs(
     descending="▼",
     ascending="▲",
     separator="·",
+    branch="├ ",
+    last_branch="└ ",
+    trunk="│ ",
     blocks="▏▎▍▌▋▊▉█",
     track=" ",
     braille=True,
@@ -69,6 +76,9 @@ ASCII = Glyphs(
     descending="v",
     ascending="^",
     separator="-",
+    branch="|- ",
+    last_branch="`- ",
+    trunk="|  ",
     blocks="#",
     track=".",
     braille=False,

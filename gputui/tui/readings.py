@@ -305,6 +305,7 @@ SECTIONS = (
             _flag("persistence mode", "persistence_enabled"),
             _flag("MIG mode", "mig_enabled"),
             _text("serial number", "serial"),
+            _text("slot", "slot"),
             _text("VBIOS version", "vbios"),
         ),
     ),

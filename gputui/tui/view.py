@@ -80,7 +80,8 @@ class View:
 
     ``panel`` is the chosen list; until one is chosen (``None``) the screen follows what matters.
     ``cursors`` hold the chosen row of each list, ``offsets`` the first row shown. ``ascending`` is
-    ``None`` for the order's usual direction. ``typing`` is true while the filter is being typed,
+    ``None`` for the order's usual direction; ``as_tree`` has processes stand below those that
+    started them. ``typing`` is true while the filter is being typed,
     ``ordering`` while a letter for the order is awaited. ``said`` is an answer to the last key.
     """
 
@@ -88,6 +89,7 @@ class View:
     cursors: Mapping[Panel, Key] = field(default_factory=dict)
     offsets: Mapping[Panel, int] = field(default_factory=dict)
     sort: Sort = Sort.MEMORY
+    as_tree: bool = False
     ascending: bool | None = None
     filter_text: str = ""
     typing: bool = False

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from gputui.model import GpuSample, GpuState, Severity
+from gputui.model import Action, GpuSample, GpuState, Severity
 from gputui.tui.pages import page_of
 from gputui.tui.pages.help import help_page
 from gputui.tui.readings import SECTIONS
@@ -31,6 +31,17 @@ def test_an_incident_s_page_has_all_its_evidence(make: Any, width: int) -> None:
     for part in ("what to do", "drain the node and power-cycle it", "fell off the bus", *evidence):
         assert part in joined
     assert "GpuXid" in joined and "after 79" in joined
+
+
+def test_an_incident_s_page_says_which_board_to_look_for(make: Any) -> None:
+    """Serial number, slot and address where hands are needed, and only there."""
+    gpus = [make.gpu(index, serial=f"16500{index}", slot=f"{index + 1}") for index in range(8)]
+    incident = make.incident(gpu=5)
+    shown = page(make.snapshot(gpus=gpus, incidents=[incident]), Panel.INCIDENTS, incident.id)
+    assert "serial 165005, slot 6, PCI 0000:" in shown
+    restart = make.incident(gpu=5, action=Action.RESTART_APP)
+    shown = page(make.snapshot(gpus=gpus, incidents=[restart]), Panel.INCIDENTS, restart.id)
+    assert "165005" not in shown
 
 
 def test_an_incident_s_page_outlives_it(make: Any) -> None:

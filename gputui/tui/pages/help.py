@@ -17,6 +17,7 @@ _KEYS = (
     ("n", "the node: host, links, connections"),
     ("/ (F4)", "filter the processes by text; Esc clears it"),
     ("s (F6) . ,", "sort the processes by the next column, by the one before"),
+    ("t (F5)", "the processes as a tree, below those that started them, or in one list"),
     ("+ -", "sort upwards, downwards"),
     (
         "o and a letter",

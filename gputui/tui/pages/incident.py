@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gputui.age import age
+from gputui.incidents.advice import OF_THE_BOARD, board
 from gputui.model import Incident
 from gputui.tui import format as fmt
 from gputui.tui.pages.writer import Page, PageSource, Writer
@@ -40,6 +41,9 @@ def _page(scene: Scene, incident: Incident, width: int, *, is_open: bool) -> Pag
     )
     writer.blank()
     writer.labelled("what to do", incident.action_text or incident.action.value, Role.ADVICE)
+    which = _board(scene, incident)
+    if which:
+        writer.labelled("board", which)
     writer.labelled("cause", f"{incident.cause_text} ({incident.cause})")
     opened = f"{fmt.clock(incident.opened_s)}, {age(scene.now_s - incident.opened_s)} ago"
     writer.labelled("since", opened if is_open else f"{opened}; over")
@@ -55,6 +59,14 @@ def _page(scene: Scene, incident: Incident, width: int, *, is_open: bool) -> Pag
     writer.verbatim(incident.evidence or ("none was kept",))
     _children(writer, scene, incident)
     return writer.page
+
+
+def _board(scene: Scene, incident: Incident) -> str:
+    """Which board somebody is to look for, where that is what is to be done."""
+    if scene.snapshot is None or incident.gpu is None or incident.action not in OF_THE_BOARD:
+        return ""
+    gpus = scene.snapshot.sample.gpus
+    return board(next((gpu for gpu in gpus if gpu.index == incident.gpu), None))
 
 
 def _children(writer: Writer, scene: Scene, incident: Incident) -> None:

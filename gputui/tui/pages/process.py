@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from gputui.model import ProcessSample
+from gputui.model import Ancestor, ProcessSample
 from gputui.tui import format as fmt
 from gputui.tui.pages.writer import Page, PageSource, Writer
+from gputui.tui.panels.tree import NO_GPU
 from gputui.tui.roles import Role
 from gputui.tui.scene import Scene
 from gputui.tui.text import Run, make_line
@@ -28,13 +29,36 @@ def process_page(key: Key) -> PageSource:
         found = next((p for p in known if (p.pid, p.gpu) == key), None)
         if found is not None:
             last[:] = [found]
+        writer = Writer(width)
+        ancestor = _ancestor(scene, key)
+        if ancestor is not None:
+            _describe_ancestor(writer, scene, ancestor)
+            return writer.page
         if not last:
             return (make_line([Run(" no longer there")], width),)
-        writer = Writer(width)
         describe(writer, last[0], is_there=found is not None)
         return writer.page
 
     return source
+
+
+def _ancestor(scene: Scene, key: Key) -> Ancestor | None:
+    """The process above others that a row of a tree stands for."""
+    known = scene.snapshot.sample.ancestors if scene.snapshot else ()
+    return next((one for one in known if (one.pid, NO_GPU) == key), None)
+
+
+def _describe_ancestor(writer: Writer, scene: Scene, ancestor: Ancestor) -> None:
+    writer.line(Run(f"process {ancestor.pid} ", Role.STRONG), Run("on no GPU itself"))
+    writer.blank()
+    writer.labelled("command", ancestor.command or "not known")
+    writer.labelled("user", ancestor.user or "not known")
+    if ancestor.parent_pid is not None:
+        writer.labelled("started by", str(ancestor.parent_pid))
+    sample = scene.snapshot.sample if scene.snapshot else None
+    started = [p for p in sample.processes if p.parent_pid == ancestor.pid] if sample else []
+    for process in started:
+        writer.labelled("it started", f"{process.pid} on GPU {process.gpu}: {process.command}")
 
 
 def describe(writer: Writer, process: ProcessSample, *, is_there: bool = True) -> None:
@@ -58,5 +82,7 @@ def describe(writer: Writer, process: ProcessSample, *, is_there: bool = True) -
     writer.labelled("host memory", "not known" if host is None else fmt.mib(host))
     ran = process.running_s
     writer.labelled("running", "not known" if ran is None else fmt.duration(ran))
+    if process.parent_pid:
+        writer.labelled("started by", str(process.parent_pid))
     if process.unreachable:
         writer.labelled("signals", f"none from here: {process.unreachable}", Role.WARNING)

@@ -20,6 +20,7 @@ MAIN_KEYS: Keys = (
     ("Tab", "next list", 3),
     ("/", "filter", 4),
     ("s", "sort", 5),
+    ("t", "tree", 8),
     ("T", "end process", 8),
     ("Space", "hold", 11),
     ("[", "back in time", 10),

@@ -45,6 +45,7 @@ class MainScreen(LineScreen):
         Binding("a", "acknowledge", show=False),
         Binding("g", "graphs", show=False),
         Binding("n", "node", show=False),
+        Binding("t,f5", "tree", show=False),
         Binding("s,f6,full_stop", "sort(1)", show=False),
         Binding("comma", "sort(-1)", show=False),
         Binding("plus", "direct(True)", show=False),
@@ -167,8 +168,11 @@ class MainScreen(LineScreen):
         snapshot = self.scene().snapshot
         known = snapshot.sample.processes if snapshot else ()
         process = next((one for one in known if (one.pid, one.gpu) == key), None)
-        if self.frame.panel is not Panel.PROCESSES or process is None:
+        if self.frame.panel is not Panel.PROCESSES or key is None:
             self.say("Choose a process first: Tab goes to the next list.")
+            return
+        if process is None:
+            self.say("It holds no GPU: choose one of the processes below it.")
             return
         if self.heard.back_s > 0:
             self.say("What is shown is past: Space goes back to now.")
@@ -191,6 +195,11 @@ class MainScreen(LineScreen):
 
     def _sort(self, sort: Sort) -> None:
         self.view = replace(self.view, sort=sort, ascending=None, ordering=False)
+        self.redraw()
+
+    def action_tree(self) -> None:
+        """Have processes stand below those that started them, or in one list."""
+        self.view = replace(self.view, as_tree=not self.view.as_tree)
         self.redraw()
 
     def action_direct(self, ascending: bool) -> None:
