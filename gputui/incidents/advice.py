@@ -26,10 +26,22 @@ ACTION_TEXTS: Mapping[Action, str] = {
 }
 
 
+OF_THE_BOARD = frozenset(
+    {
+        Action.POWER_CYCLE,
+        Action.REPLACE_GPU,
+        Action.CHECK_COOLING,
+        Action.CHECK_POWER,
+        Action.CHECK_LINK,
+        Action.CONTACT_SUPPORT,
+    }
+)
+"""What somebody with a screwdriver, or with a ticket, does to one board of several."""
+
+
 def board(gpu: GpuSample | None) -> str:
-    """Which board it is, in words to put behind an advice; empty where nothing is known of it."""
+    """Which board it is: its serial number, slot and address, as far as they are known."""
     if gpu is None:
         return ""
-    known = (("serial", gpu.serial), ("PCI", gpu.bus_id))
-    words = ", ".join(f"{name} {value}" for name, value in known if value)
-    return f" ({words})" if words else ""
+    known = (("serial", gpu.serial), ("slot", gpu.slot), ("PCI", gpu.bus_id))
+    return ", ".join(f"{name} {value}" for name, value in known if value)

@@ -31,7 +31,8 @@ def is_held(gpu: GpuSample, past: History, now_s: float) -> bool:
 
 def hot_gpus(now: NodeSample, past: History) -> list[GpuSample]:
     """Those that lower their clocks because of heat."""
-    return [gpu for gpu in now.gpus if is_slowed(gpu) or is_held(gpu, past, now.time_s)]
+    told = answering(now)
+    return [gpu for gpu in told if is_slowed(gpu) or is_held(gpu, past, now.time_s)]
 
 
 def shut_down(now: NodeSample, past: History) -> list[GpuSample]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from gputui.age import age
 from gputui.clock import clock
-from gputui.incidents.advice import board
+from gputui.incidents.advice import ACTION_TEXTS, board
 from gputui.incidents.failures import Failure
 from gputui.incidents.history import History
 from gputui.incidents.rule import WARNING, Finding, Over, Subject, rule, samples
@@ -56,14 +56,14 @@ def _counted(name: str, time_s: float, past: History) -> list[Failure]:
 
 
 def _finding(subject: Subject, gpu: GpuSample | None, failures: Sequence[Failure]) -> Finding:
-    last = failures[-1]
+    last, which = failures[-1], board(gpu)
     within = age(max(last.last_s - failures[0].time_s, 1.0))
     return Finding(
         subject,
         cause="repeat-offender",
         cause_text=f"{len(failures)} failures within {within}, the last: {last.text}",
         action=Action.REPLACE_GPU,
-        action_text="drain, have the GPU replaced" + board(gpu),
+        action_text=ACTION_TEXTS[Action.REPLACE_GPU] + (f" ({which})" if which else ""),
         evidence=tuple(
             f"{clock(one.time_s, last.time_s + _DAY_S)} {one.kinds[0]}: {one.text}"
             for one in failures[-_MOST_TOLD:]
