@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pynvml
 
+from chaos.host_view import host_of
 from fakes.clock import SECOND_US
 from fakes.node import Node
 from fakes.nvml.answer import Answer, Call, answer
@@ -150,7 +151,8 @@ class VirtualSampler:
             self._waiting = _Stuck(error.call, self._now_us)
             self._stuck = (*self._stuck, self._waiting)
             return None
-        return replace(sample, time_s=self._now_us / SECOND_US)
+        time_s = self._now_us / SECOND_US
+        return replace(sample, time_s=time_s, host_readings=host_of(self._node))
 
     def _new_reader(self) -> NvmlReader:
         return NvmlReader(
