@@ -174,6 +174,11 @@ def _parser() -> _Parser:
         help="local, ssh:HOST, stream=PATH (a FIFO or file in the capture format) or replay=FILE",
     )
     add("--kernel-log", metavar="LOG", help="auto (default), kmsg, journal, none or a path")
+    add(
+        "--job-log",
+        metavar="GLOB",
+        help="logs of jobs, or none (default: files that GPU processes write their output to)",
+    )
     add("--interval", type=interval, metavar="TIME", help="time between readings (default 1s)")
     add("--gpu", type=gpu_indices, default=(), metavar="LIST", help="only these: 0,3 or 0-3")
     add("--record", metavar="FILE", help="write everything to a file, for replay=")
@@ -359,6 +364,7 @@ def _monitor(
         source=name,
         interval_s=interval_s,
         kernel_log=kernel_log,
+        job_logs=options.job_log or config.job_log,
         gpus=options.gpu,
         record=Path(options.record) if options.record else None,
         theme=options.theme or config.theme,

@@ -29,6 +29,7 @@ class Config:
 
     interval_s: float | None = None
     kernel_log: str = "auto"
+    job_log: str = "auto"
     theme: str | None = None
     allow_actions: bool = False
     expected_gpus: Expected = None
@@ -153,6 +154,13 @@ ENTRIES = (
         _text,
         '"auto"',
         "auto, kmsg, journal, none or a path",
+    ),
+    Entry(
+        "job_log",
+        "job_log",
+        _text,
+        '"auto"',
+        "auto (files that GPU processes write to), none, or a pattern such as /var/log/jobs/*.log",
     ),
     Entry("theme", "theme", _text, '"dark"', "colours of the screen"),
     Entry(

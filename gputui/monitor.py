@@ -27,6 +27,8 @@ from gputui.captures import Captures, open_for_recording
 from gputui.errors import SourceError
 from gputui.logs.choice import AUTO, NONE
 from gputui.logs.find import ENVIRONMENT, KernelLog, boot_s
+from gputui.logs.job_event import JobEvent
+from gputui.logs.jobs import JobLogs, job_word
 from gputui.logs.kernel import KERNEL, KernelEvent, KernelParser
 from gputui.logs.nvml import NVML, parse_xid_line
 from gputui.model import Incident, LogLine, NodeSample, Snapshot
@@ -34,6 +36,7 @@ from gputui.monitor_options import MonitorOptions
 from gputui.notebook import Notebook
 from gputui.recording import CaptureWriter, LogRecord, Record, SampleRecord, StartRecord
 from gputui.silence import Silence, patience_s
+from gputui.sources.files import system_root
 from gputui.sources.open import open_source
 from gputui.sources.playback import Playback
 from gputui.sources.source import Source
@@ -75,6 +78,7 @@ class Monitor:
         self._boot_s = boot_s()
         self._parser = KernelParser(self._boot_s)
         self._log = KernelLog(NONE)
+        self._job_logs = JobLogs(NONE)
         self._source = source
         self._launched_already = False
         self._thread: threading.Thread | None = None
@@ -147,6 +151,7 @@ class Monitor:
         if source is not None:
             source.close()
         self._log.close()
+        self._job_logs.close()
         self.ended.set()
         if self._thread is None or not self._thread.is_alive():
             self._notebook.write(self._state, time.monotonic(), at_end=True)
@@ -189,6 +194,9 @@ class Monitor:
     def _run(self) -> None:
         try:
             self._log = self._chosen_log()
+            if self._launched().is_here:
+                proc = os.fspath(system_root() / "proc")
+                self._job_logs = JobLogs(self.options.job_logs, proc, self._wake)
             while not self._stopping:
                 try:
                     self._step()
@@ -208,6 +216,7 @@ class Monitor:
         if source.restarts != self._restarts:
             self._begin_anew(source.restarts)
         self._follow_log()
+        self._follow_jobs()
         for record in records:
             self._take(record)
         self._flush()
@@ -285,6 +294,7 @@ class Monitor:
                 self._recall(record.sample)
             self._sampled_s = time.monotonic()
             self._sample_time_s = record.sample.time_s
+            self._job_logs.meet(record.sample)
             with self._lock:
                 snapshot = self._assessor.sample(record.sample)
             self._captures.write(lambda capture: capture.sample(snapshot.sample, snapshot.statuses))
@@ -316,6 +326,8 @@ class Monitor:
             event = parse_xid_line(line.text, line.time_s)
             if event is not None:
                 self._take_event(event, line)
+        elif word := job_word(line.text, line.time_s, line.source, self._host):
+            self._take_word(word, line)
 
     def _chosen_log(self) -> KernelLog:
         """The kernel log of this machine; one elsewhere comes by the stream."""
@@ -328,6 +340,18 @@ class Monitor:
     def _follow_log(self) -> None:
         for line in self._log.read():
             self._hear(line.text, self._now_s(), live=line.live)
+
+    def _follow_jobs(self) -> None:
+        for word in self._job_logs.take():
+            event = word.event
+            self._take_word(event, LogLine(event.time_s, event.job or "job", event.text))
+
+    def _take_word(self, event: JobEvent, line: LogLine) -> None:
+        """A job's log said something."""
+        self._captures.write(lambda capture: capture.log(line, self._host))
+        with self._lock:
+            self._assessor.hear_job(event)
+            self._heard = True
 
     def _hear(self, line: str, time_s: float, *, live: bool) -> None:
         event = self._parser.parse(line, time_s, live=live)
@@ -375,6 +399,7 @@ class Monitor:
         source_notice = self._source.notice if self._source else ""
         own = (
             self._log.notice,
+            self._job_logs.notice,
             source_notice,
             self._captures.notice,
             self._notebook.notice,

@@ -17,16 +17,18 @@ class MonitorOptions:
     """What to watch, and how often.
 
     ``source`` is ``local``, ``ssh:HOST``, ``stream=PATH`` or ``replay=FILE``; ``kernel_log`` is
-    ``auto``, ``kmsg``, ``journal``, ``none`` or a path; ``gpus`` are the indices to show, all when
-    empty; ``record`` is a file that receives everything in the capture format. ``expected_gpus``,
-    ``rules_off``, ``thresholds`` and ``maintenance`` are as in :class:`gputui.config.Config`;
-    ``notices`` are told beside the monitor's own. ``state`` is the folder of the state files, None
-    for remembering nothing. ``theme`` and ``allow_actions`` are for the screen.
+    ``auto``, ``kmsg``, ``journal``, ``none`` or a path; ``job_logs`` is ``auto``, ``none`` or a
+    pattern of paths; ``gpus`` are the indices to show, all when empty; ``record`` is a file that
+    receives everything in the capture format. ``expected_gpus``, ``rules_off``, ``thresholds`` and
+    ``maintenance`` are as in :class:`gputui.config.Config`; ``notices`` are told beside the
+    monitor's own. ``state`` is the folder of the state files, None for remembering nothing.
+    ``theme`` and ``allow_actions`` are for the screen.
     """
 
     source: str = "local"
     interval_s: float = 1.0
     kernel_log: str = AUTO
+    job_logs: str = AUTO
     gpus: tuple[int, ...] = ()
     record: Path | None = None
     theme: str | None = None
