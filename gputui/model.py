@@ -115,6 +115,8 @@ class GpuSample:
     of ``nvlinks`` in all, that are not up; ``nvlink_peers`` has for each link the PCI address of
     what is at its other end, a switch or a GPU, and no text where that is not told.
     ``recovery_action`` is a :class:`RecoveryAction`, or a number that a newer driver brought.
+    ``slot`` is the server's name for the place that the board sits in, empty where its firmware
+    tells none.
     """
 
     index: int
@@ -190,7 +192,7 @@ class GpuSample:
     mig_enabled: bool | None = None
     persistence_enabled: bool | None = None
     serial: str | None = None
-    slot: str | None = None
+    slot: str = ""
     vbios: str | None = None
     missing: Mapping[str, str] = field(default_factory=dict)
 

@@ -17,7 +17,6 @@ from gputui.sources.reasons import (
     GPU_IS_LOST,
     INVALID_ARGUMENT,
     NOT_MEASURED_YET,
-    NOT_SUPPORTED,
     NOT_UTF8,
     OTHER_LIBRARY,
     RESET_REQUIRED,
@@ -29,8 +28,6 @@ from gputui.text import printable
 
 _SLOW_FIELDS = tuple(name for reading in SLOW_READINGS for name in reading.fields)
 _FIELDS = (*(name for reading in READINGS for name in reading.fields), *_SLOW_FIELDS)
-
-_WHO = ("uuid", "bus_id", "name", "slot")
 
 _OTHER_LIBRARY_CODES = frozenset({INVALID_ARGUMENT, ARGUMENT_VERSION_MISMATCH})
 """How a library answers that does not know yet what it is asked for."""
@@ -150,11 +147,8 @@ class GpuReader:
                 self._missing[name] = self._reason(error)
             else:
                 self._missing.pop(name, None)
-        slot = self._slot_of(identity["bus_id"]) if "bus_id" in identity else None
-        if slot is None:
-            self._missing["slot"] = words(NOT_SUPPORTED)
-        else:
-            identity["slot"] = slot
+        if "bus_id" in identity:
+            identity["slot"] = self._slot_of(identity["bus_id"]) or ""
         return identity
 
     def _ask(self, position: int, reading: Reading) -> bool:
@@ -209,7 +203,7 @@ class GpuReader:
         self._values.clear()
         why = words(code)
         self._missing = dict.fromkeys(_FIELDS, why)
-        unknown = {name: why for name in _WHO if name not in self._identity}
+        unknown = {name: why for name in ("uuid", "bus_id", "name") if name not in self._identity}
         return GpuSample(
             index=self.index, return_code=code, missing={**unknown, **self._missing},
             **self._identity,

@@ -305,7 +305,7 @@ SECTIONS = (
             _flag("persistence mode", "persistence_enabled"),
             _flag("MIG mode", "mig_enabled"),
             _text("serial number", "serial"),
-            _text("slot", "slot"),
+            Entry("slot", ("slot",), lambda gpu: gpu.slot or "not told by the firmware"),
             _text("VBIOS version", "vbios"),
         ),
     ),
