@@ -171,6 +171,7 @@ class Assessor:
         """Learn what is remembered of this node; ``first`` is about to be its first sample."""
         self._past_runs = PastRuns(state, first)
         self._roster.recall(self._past_runs.gpus)
+        self._engine.past.boots.recall(state.boot_id)
         for incident in (*state.cleared, *(one.incident for one in state.open)):
             self._engine.past.failures.note(incident)
 
