@@ -1,0 +1,199 @@
+"""Rules of links, on samples and lines that no fake model has: pairs of cards, ports, firmware."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from gputui.incidents.engine import Engine
+from gputui.incidents.rules import all_rules
+from gputui.logs.kernel import KernelParser
+from gputui.model import Action, GpuSample, HostSample, NodeSample, PciGpu, Severity
+from gputui.sources.reasons import MISSING
+
+BUSES = tuple(f"0000:{0x10 + index:02x}:00" for index in range(8))
+
+
+def gpu(index: int, **readings: object) -> GpuSample:
+    """A busy card, bridged to its neighbour by four links."""
+    healthy: dict[str, object] = {
+        "uuid": f"GPU-{index}",
+        "bus_id": BUSES[index],
+        "name": "NVIDIA A100 80GB PCIe",
+        "utilization_percent": 95,
+        "clock_reasons": 0,
+        "nvlinks": 4,
+        "nvlinks_down": (),
+        "nvlink_peers": (BUSES[index ^ 1],) * 4,
+    }
+    return GpuSample(index, **{**healthy, **readings})  # type: ignore[arg-type]
+
+
+class Node:
+    """An engine with all rules, given four cards second by second, and lines of the kernel's."""
+
+    def __init__(self) -> None:
+        self.engine = Engine(all_rules(), interval_s=1.0)
+        self.time_s = 0.0
+        self._parser = KernelParser()
+
+    def sees(self, *changed: GpuSample, seconds: int = 5, **node: object) -> Node:
+        instead = {one.index: one for one in changed}
+        gpus = tuple(instead.get(index) or gpu(index) for index in range(4))
+        for _ in range(seconds):
+            sample = NodeSample("n0", self.time_s, gpu_count=4, gpus=gpus)
+            self.engine.sample(replace(sample, **node))  # type: ignore[arg-type]
+            self.time_s += 1
+        return self
+
+    def hears(self, *lines: str) -> Node:
+        for line in lines:
+            event = self._parser.parse(line, self.time_s)
+            assert event is not None, line
+            self.engine.log(event)
+        return self
+
+    @property
+    def roots(self) -> list[tuple[str, str, str]]:
+        found = (one for one in self.engine.incidents if one.parent is None)
+        return [(one.kind, one.subject, one.cause) for one in found]
+
+
+class TestPairs:
+    def test_a_link_between_two_cards_is_one_incident(self):
+        """Both ends are down: it is told once, and names both."""
+        node = Node().sees().sees(gpu(2, nvlinks_down=(1,)), gpu(3, nvlinks_down=(1,)))
+        assert node.roots == [("NvlinkDown", "gpu:GPU-2", "link")]
+        assert "link 1 to GPU 3" in node.engine.incidents[0].cause_text
+
+    def test_both_ends_xids_hang_under_it(self):
+        """Each card prints its own Xid 74."""
+        node = Node().sees()
+        for index in (3, 2):
+            node.hears(
+                f"NVRM: Xid (PCI:{BUSES[index]}): 74, pid=9, name=python3, NVLink: fatal error "
+                "detected on link 1(0x0, 0x0, 0x10000, 0x0, 0x0, 0x0, 0x0)"
+            )
+        node.sees(gpu(2, nvlinks_down=(1,)), gpu(3, nvlinks_down=(1,)))
+        assert node.roots == [("NvlinkDown", "gpu:GPU-2", "link")]
+
+    def test_cards_without_a_bridge_have_nothing_to_lose(self):
+        """All links of all cards are down, always, and lead nowhere."""
+        bare = [gpu(index, nvlinks_down=(0, 1, 2, 3), nvlink_peers=None) for index in range(4)]
+        assert Node().sees(*bare, seconds=100).roots == []
+
+    def test_links_that_no_gpu_of_the_model_has_are_spare(self):
+        """The same two links are down on every board, from the start."""
+        spare = [
+            gpu(index, nvlinks_down=(2, 3), nvlink_peers=("0000:05:00", "0000:06:00", "", ""))
+            for index in range(4)
+        ]
+        assert Node().sees(*spare, seconds=100).roots == []
+
+
+class TestNvlink5:
+    def test_a_fatal_error_names_its_link(self):
+        """NVLink5's line, decoded."""
+        node = (
+            Node()
+            .sees()
+            .hears(
+                f"NVRM: Xid (PCI:{BUSES[0]}): 149, NETIR_LINK_EVT  Fatal   XC0 i0 Link 02 "
+                "(0x025525c6 0x00000000 0x00000000 0x00000000 0x00000000 0x00000000)"
+            )
+        )
+        assert node.roots[0][:2] == ("NvlinkDown", "gpu:GPU-0")
+
+    def test_one_that_is_not_fatal_is_counted_as_an_xid(self):
+        """No link is down."""
+        node = (
+            Node()
+            .sees()
+            .hears(
+                f"NVRM: Xid (PCI:{BUSES[0]}): 145, RLW_RXPIPE Nonfatal XC0 i0 Link 01 "
+                "(0x00000142 0x00000008 0x00000000 0x00000000 0x00000000 0x00000000)"
+            )
+        )
+        assert [kind for kind, _, _ in node.roots] == ["GpuXid"]
+
+
+class TestPci:
+    def test_an_error_of_a_port_is_that_of_the_gpu_below(self):
+        """The kernel names the bridge; /sys says what hangs on it."""
+        on_bus = (PciGpu(BUSES[1], "nvidia", above=("0000:00:01", "0000:0f:00")),)
+        node = (
+            Node()
+            .sees(on_bus=on_bus)
+            .hears("pcieport 0000:0f:00.0: DPC: containment event, status:0x1f01 source:0x0000")
+        )
+        assert node.roots == [("PcieErrors", "gpu:GPU-1", "link")]
+        assert node.engine.incidents[0].severity is Severity.CRITICAL
+
+    def test_an_error_of_a_port_without_gpus_is_not_ours(self):
+        """It may be a disk's, or a network card's."""
+        node = (
+            Node()
+            .sees()
+            .hears(
+                "pcieport 0000:0e:00.0: PCIe Bus Error: severity=Corrected, type=Physical Layer, "
+                "(Receiver ID)"
+            )
+        )
+        assert node.roots == []
+
+
+class TestFabric:
+    def test_a_node_that_was_just_started_may_take_its_time(self):
+        """Registration follows the start of the fabric manager."""
+        waiting = [gpu(index, fabric_state="in progress") for index in range(4)]
+        young = HostSample(uptime_s=60.0)
+        assert Node().sees(*waiting, host_readings=young).roots == []
+        old = HostSample(uptime_s=900.0)
+        assert Node().sees(*waiting, host_readings=old).roots == [
+            ("FabricNotReady", "node:n0", "fabric-manager")
+        ]
+
+    def test_without_its_manager_the_links_are_down_too(self):
+        """One cause, with the links under it."""
+        down = [
+            gpu(
+                index,
+                fabric_state="in progress",
+                nvlinks_down=(0, 1, 2, 3),
+                nvlink_peers=("0000:05:00", "0000:06:00") * 2,
+            )
+            for index in range(4)
+        ]
+        node = Node().sees(*down)
+        assert node.roots == [("FabricNotReady", "node:n0", "fabric-manager")]
+        assert [one.kind for one in node.engine.incidents] == ["FabricNotReady", "NvlinkDown"]
+
+
+class TestMissing:
+    @pytest.mark.parametrize(
+        ("line", "cause", "action"),
+        [
+            ("RmInitAdapter failed! (0x62:0x65:2028)", "firmware", Action.REBOOT_NODE),
+            ("RmInitAdapter failed! (0x31:0xffff:1035)", "firmware", Action.REBOOT_NODE),
+            ("RmInitAdapter failed! (0x24:0x1f:1220)", "driver", Action.REBOOT_NODE),
+            (
+                "GPU does not have the necessary power cables connected.",
+                "power",
+                Action.CHECK_POWER,
+            ),
+        ],
+    )
+    def test_the_kernel_says_why_a_gpu_did_not_start(self, line, cause, action):
+        """On the bus, but not counted: its firmware, its power, or the driver."""
+        missing = GpuSample(3, "GPU-3", BUSES[3], return_code=MISSING)
+        on_bus = tuple(PciGpu(bus, "nvidia") for bus in BUSES[:4])
+        node = Node().hears(f"NVRM: GPU {BUSES[3]}.0: {line}")
+        found = [
+            one
+            for one in node.sees(missing, on_bus=on_bus).engine.incidents
+            if one.kind == "GpuMissing"
+        ]
+        assert [(one.subject, one.cause, one.action) for one in found] == [
+            ("gpu:GPU-3", cause, action)
+        ]
