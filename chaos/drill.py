@@ -30,6 +30,7 @@ from fakes.clock import SECOND_US
 from fakes.kernel_log import KernelLine
 from fakes.node import Node
 from fakes.world import World
+from gputui.model import Incident
 from gputui.recording import incident_object
 
 _STEP_US = SECOND_US
@@ -48,7 +49,17 @@ def check_testable(scenario: Scenario) -> None:
 def drill(scenario: Scenario, *, seed: int | None = None, out: TextOut | None = None) -> Result:
     """Run a scenario; its verdict. ``out`` gets the journal, line by line."""
     check_testable(scenario)
-    return Drill(scenario.seeded(seed), Journal(out)).run()
+    return drill_of(scenario.seeded(seed), Journal(out)).run()
+
+
+def drill_of(scenario: Scenario, journal: Journal) -> Drill:
+    """A run of a scenario, with its runbook if it has one."""
+    runbook = scenario.terms.runbook
+    if runbook is None:
+        return Drill(scenario, journal)
+    from chaos.rehearsal import Rehearsal  # it stands on this module
+
+    return Rehearsal(scenario, journal, runbook)
 
 
 class Drill:
@@ -57,12 +68,16 @@ class Drill:
     def __init__(self, scenario: Scenario, journal: Journal) -> None:
         self.scenario = scenario
         self.journal = journal
-        self.world = build_world(scenario.given, seed=scenario.seed)
+        self.world = self.build_world()
         self._run = Run(self.world, scenario.timeline)
         self._bench = Bench(scenario)
         self._states = _States(states_of(scenario.terms), self.world, journal)
         self._told = 0
         journal.listen(self._bench.see)
+
+    def build_world(self) -> World:
+        """The world at its start."""
+        return build_world(self.scenario.given, seed=self.scenario.seed)
 
     def run(self) -> Result:
         """Run it; the verdict stands as the journal's last line, whatever ended the run."""
@@ -155,7 +170,11 @@ class Drill:
     def _note_incidents(self, watching: Watching) -> None:
         for told in watching.told[self._told :]:
             self.journal.write(told.at_us, "incident", {"incident": incident_object(told.incident)})
+            self._incident_told(told.incident)
         self._told = len(watching.told)
+
+    def _incident_told(self, incident: Incident) -> None:
+        """An incident opened, changed or cleared."""
 
 
 class _States:

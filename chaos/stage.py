@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
@@ -24,16 +24,16 @@ from chaos.foreground import Foreground, is_gputui
 from chaos.live import LiveNode, LiveRun, Surface
 from chaos.lookalikes.binding import Bindings
 from chaos.lookalikes.server import CommandServer
-from chaos.lookalikes.under_way import Scene
+from chaos.lookalikes.under_way import Scene, UnderWay
 from chaos.run import Run
 from chaos.sandbox import view
 from chaos.sandbox.compiled import compiled
 from chaos.sandbox.host import SandboxHost
 from chaos.sandbox.people import user_numbers
-from chaos.sandbox.plan import Bind, Root
+from chaos.sandbox.plan import Bind, Entrance, Root
 from chaos.sandbox.tier import Outcome, check_uncontained, start_nodes
 from chaos.scenario import Entry
-from fakes.clock import ScaledClock
+from fakes.clock import Clock, ScaledClock
 from fakes.commands.registry import commands
 from fakes.kernel_log import KernelLogFile
 from fakes.node import Node
@@ -70,11 +70,12 @@ def play(
     _check(given, options)
     words = tuple(program) or _DEFAULT_PROGRAM
     with ExitStack() as stack:
-        stage = _Stage(given, options, words, stack)
+        stage = Stage(given, options, words, stack, given.fleet.names)
         clock = ScaledClock(options.rate)
         world = build_world(given, seed=seed, host_of=stage.hosts.__getitem__, epoch=clock.epoch())
         run = Run(world, timeline)
-        nodes = [stage.equip(node, run, clock) for node in world.nodes.values()]
+        uptime_s = time.clock_gettime(time.CLOCK_BOOTTIME)
+        nodes = [stage.equip(node, run, clock, uptime_s=uptime_s) for node in world.nodes.values()]
         live = LiveRun(run, clock, nodes, given.inventory, stage.facts())
         control = ControlServer(stage.directory.control, live.answer)
         stack.callback(control.close)
@@ -100,11 +101,19 @@ def _check(given: Given, options: Options) -> None:
         check_uncontained("--no-sandbox")
 
 
-class _Stage:
-    """What stands around the world: directories, the library, the nodes' first processes."""
+class Stage:
+    """What stands around the world: directories, the library, the nodes' first processes.
+
+    ``nodes`` are those that have processes of their own, so that programs can run there.
+    """
 
     def __init__(
-        self, given: Given, options: Options, words: Sequence[str], stack: ExitStack
+        self,
+        given: Given,
+        options: Options,
+        words: Sequence[str],
+        stack: ExitStack,
+        nodes: Sequence[str],
     ) -> None:
         self._given = given
         self._options = options
@@ -117,12 +126,11 @@ class _Stage:
         self._users = user_numbers(job.user for job in given.jobs)
         self._bindings = Bindings()
         self.hosts = {
-            name: SandboxHost(name, self.directory.node(name), self._users)
-            for name in given.fleet.names
+            name: SandboxHost(name, self.directory.node(name), self._users) for name in nodes
         }
         stack.callback(_close, self.hosts)
         self._look_alike = self._find_look_alike()
-        self._roots = {name: self._root(name) for name in given.fleet.names}
+        self._roots = {name: self._root(name) for name in nodes}
         self._outcome: Outcome = start_nodes(
             tuple(self.hosts.values()), self._roots, sandbox=options.sandbox
         )
@@ -141,14 +149,31 @@ class _Stage:
         view.equip(outfit)
         return view.root(outfit, os.environ)
 
-    def equip(self, node: Node, run: Run, clock: ScaledClock) -> LiveNode:
-        """Give a node of the world its kernel log, its NVML and its commands."""
+    @property
+    def outcome(self) -> Outcome:
+        """How well programs are contained."""
+        return self._outcome
+
+    def equip(
+        self,
+        node: Node,
+        run: Run,
+        clock: Clock,
+        *,
+        uptime_s: float,
+        told: Callable[[UnderWay], None] | None = None,
+        held: bool = False,
+    ) -> LiveNode:
+        """Give a node of the world its kernel log, its NVML and its commands.
+
+        ``uptime_s`` is how long it has been up; ``told`` and ``held`` are the calls' (server.py).
+        """
         home = self.directory.node(node.name)
         log = KernelLogFile(
             view.kernel_log(home),
             node.name,
-            clock.epoch(),
-            time.clock_gettime(time.CLOCK_BOOTTIME),
+            node.epoch,
+            uptime_s,
         )
         self._stack.callback(log.close)
         node.kernel_log.listen(log)
@@ -156,11 +181,11 @@ class _Stage:
         if self._look_alike is not None:
             scene = Scene(node, run.world, clock.now_us, self._bindings)
             names = {number: name for name, number in self._users.items()}
-            answering = CommandServer(home, scene, names, run.problems.append)
+            answering = CommandServer(home, scene, names, run.problems.append, told=told, held=held)
             self._stack.callback(answering.close)
         return LiveNode(node, self.hosts[node.name], self._surface(node, home, clock), answering)
 
-    def _surface(self, node: Node, home: Path, clock: ScaledClock) -> Surface | None:
+    def _surface(self, node: Node, home: Path, clock: Clock) -> Surface | None:
         """What shows a node: NVML for every program, or samples for the one gputui."""
         if self._library is not None:
             endpoint = Endpoint(
@@ -182,11 +207,20 @@ class _Stage:
 
     def start(self) -> Foreground:
         """Start the program on its node."""
-        node = self._options.on
+        entrance, environment = self.entrance(self._options.on, self._words, os.environ)
+        program = Foreground(entrance, self._words, environment)
+        if self._look_alike is not None:
+            self._bindings.prepare()  # while the program comes to itself
+        return program
+
+    def entrance(
+        self, node: str, words: Sequence[str], base: Mapping[str, str]
+    ) -> tuple[Entrance, dict[str, str]]:
+        """How a program gets onto a node, and its environment there, made from ``base``."""
         directory = self.directory.node(node)
         contained = self._outcome.contained
         environment = view.environment(
-            os.environ,
+            base,
             self._options.name,
             directory,
             library=self._library is not None,
@@ -195,12 +229,8 @@ class _Stage:
         carried: Sequence[Bind] = ()
         if contained:
             empty, writable = self._empty(node), self._options.writable
-            carried = view.carried(directory, self._words, os.environ, empty, writable)
-        entrance = self.hosts[node].entrance(carried)
-        program = Foreground(entrance, self._words, environment)
-        if self._look_alike is not None:
-            self._bindings.prepare()  # while the program comes to itself
-        return program
+            carried = view.carried(directory, words, base, empty, writable)
+        return self.hosts[node].entrance(carried), environment
 
     def _empty(self, node: str) -> list[str]:
         """The machine's directories that are empty on a node."""

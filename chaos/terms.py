@@ -13,6 +13,7 @@ from pathlib import Path
 from chaos.condition import State
 from chaos.errors import Mistakes, ScenarioError, did_you_mean, quoted
 from chaos.expectation import Expectation, ReadingContext, Timing, read_expectation
+from chaos.expectations.exit import ExitExpected, ExitStatus
 from chaos.expectations.incident import IncidentExpected
 from chaos.fields import Fields, items_of
 from chaos.matching import IncidentKind, incident_kinds
@@ -109,10 +110,11 @@ class TermsReader:
 
     def read(self) -> Terms:
         """All of them; what has mistakes is left out, and noted."""
+        runbook = self._runbook()
         return Terms(
-            self._expectations(),
+            (*self._expectations(), *self._ending(runbook)),
             self._steady(),
-            self._runbook(),
+            runbook,
             self._stop(),
             self._allow(),
         )
@@ -126,6 +128,14 @@ class TermsReader:
                 if one is not None:
                     found.append(one)
         return tuple(found)
+
+    def _ending(self, runbook: Runbook | None) -> tuple[Expectation, ...]:
+        """That the runbook ends as it says is expected without being said again."""
+        tree = self._top.get("runbook")
+        if runbook is None or runbook.exit is None or tree is None:
+            return ()
+        expected = ExitExpected(ExitStatus(runbook.exit))
+        return (Expectation(0, tree.place, f"{{runbook: {{exit: {runbook.exit}}}}}", expected),)
 
     def _steady(self) -> tuple[State, ...]:
         given = self._top.get("given")

@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from chaos.commands import Arguments
-from chaos.drill import Drill, check_testable
+from chaos.drill import check_testable, drill_of
 from chaos.errors import UsageError
 from chaos.journal import Journal, TextOut
 from chaos.library import find_scenario
@@ -85,7 +85,7 @@ def _loaded(names: Sequence[str]) -> list[Scenario] | None:
 def _tested(scenario: Scenario, seed: int | None, out: TextOut | None) -> Reported:
     began_s = time.monotonic()
     journal = Journal(out)
-    result = Drill(scenario.seeded(seed), journal).run()
+    result = drill_of(scenario.seeded(seed), journal).run()
     records = tuple(journal.records)
     return Reported(result, scenario.path, scenario.why, records, time.monotonic() - began_s)
 

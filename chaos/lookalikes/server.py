@@ -44,7 +44,9 @@ class CommandServer:
     """Takes the calls of one node.
 
     ``directory`` is the node's; ``users`` are names by number, where the system's are not meant.
-    ``note`` gets a sentence on each call that was not understood.
+    ``note`` gets a sentence on each call that was not understood; ``told`` every call, when it
+    begins and when it returns. Where calls are ``held``, each waits until :meth:`begin_held`, and
+    then for as long as its command takes on the run's clock.
     """
 
     def __init__(
@@ -53,10 +55,15 @@ class CommandServer:
         scene: Scene,
         users: Mapping[int, str],
         note: Callable[[str], None],
+        *,
+        told: Callable[[UnderWay], None] | None = None,
+        held: bool = False,
     ) -> None:
         self._scene = scene
         self._users = users
         self._note = note
+        self._told = told
+        self._held: list[_Caller] | None = [] if held else None
         self._callers: set[_Caller] = set()
         self._changed = False
         self._selector: selectors.BaseSelector | None = None
@@ -91,14 +98,40 @@ class CommandServer:
         calls = (caller.call for caller in self._callers)
         return min((call.until_us for call in calls if call and not call.ended), default=FOREVER_US)
 
+    @property
+    def parked(self) -> int:
+        """How many calls are under way: each waits for the run's clock, or for what happens."""
+        return sum(1 for one in self._callers if one.call and not one.call.ended)
+
+    def begin_held(self, at_us: int) -> bool:
+        """Let the calls that came since the last time begin, by their words; whether any did."""
+        if not self._held:
+            return False
+        came, self._held = self._held, []
+        for caller in sorted(came, key=lambda one: one.call.words if one.call else ()):
+            call = caller.call
+            if call is None or caller not in self._callers:
+                continue
+            if self._told is not None:
+                self._told(call)
+            call.until_us = at_us + call.latency_us
+        return True
+
     def advance(self, at_us: int, *, happened: bool) -> bool:
         """Let every call go on that can; whether one has changed the world since this was asked."""
-        for caller in tuple(self._callers):
+        for caller in self._in_order():
             call = caller.call
             if call and not call.ended and call.is_due(at_us, happened=happened):
                 self._go_on(caller, call)
         changed, self._changed = self._changed, False
         return changed
+
+    def _in_order(self) -> list[_Caller]:
+        """The callers, those that go on at one moment by their words: the same at every run."""
+        return sorted(
+            (one for one in self._callers if one.call is not None),
+            key=lambda one: (one.call.until_us, one.call.words) if one.call else (0, ()),
+        )
 
     def settle(self) -> None:
         """What was changed can be seen now: let the calls that did it return."""
@@ -160,6 +193,12 @@ class CommandServer:
             self._hang_up(caller)
             return
         caller.call = UnderWay(command, request, self._user_of(caller.connection), self._scene)
+        if self._held is not None:
+            caller.call.until_us = FOREVER_US
+            self._held.append(caller)
+            return
+        if self._told is not None:
+            self._told(caller.call)
         self._go_on(caller, caller.call)
 
     def _user_of(self, connection: socket.socket) -> str:
@@ -177,6 +216,8 @@ class CommandServer:
             caller.shown = not call.changed
             if call.problem:
                 self._note(call.problem)
+            if self._told is not None:
+                self._told(call)
         self._send(caller)
 
     def _send(self, caller: _Caller) -> None:

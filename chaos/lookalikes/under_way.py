@@ -42,7 +42,8 @@ class UnderWay:
 
     ``unsent`` is what it has to say, as messages, its exit status among them when it has ended.
     ``changed`` says that it may have changed the world; ``problem`` is a sentence on a call that
-    was not understood. While it waits, ``until_us`` is when it goes on by itself.
+    was not understood. While it waits, ``until_us`` is when it goes on by itself; ``status`` is its
+    exit status, None until it has ended.
     """
 
     def __init__(self, command: Command, request: Request, user: str, scene: Scene) -> None:
@@ -50,6 +51,7 @@ class UnderWay:
         self.changed = bool({"node", "world"} & set(command.takes))
         self.problem = ""
         self.until_us = 0
+        self.status: int | None = None
         self._on_events = False
         self._on_room = False
         self._command = command
@@ -63,6 +65,16 @@ class UnderWay:
         self._streams = (output(self._say), output(self._say_error))
         self._in_its_time = in_its_time(self._ask, scene.now_us, self._park)
         self._turns = Turns(self._run)
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The program's name and its arguments, as they were given."""
+        return (self._request.program, *self._request.argv)
+
+    @property
+    def latency_us(self) -> int:
+        """How long a call like this takes on the run's clock."""
+        return self._command.latency_us(self._request.argv)
 
     @property
     def ended(self) -> bool:
@@ -112,7 +124,8 @@ class UnderWay:
         if status == NOT_UNDERSTOOD:
             words = shlex.join([self._request.program, *self._request.argv])
             self.problem = f"a call was not understood: {words} ({self._last_error})."
-        self.unsent += exit_message(status & 0xFF)
+        self.status = status & 0xFF
+        self.unsent += exit_message(self.status)
         self._is_over = True
 
     def _call(self, nvml: object) -> CommandCall:

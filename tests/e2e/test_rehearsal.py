@@ -1,0 +1,200 @@
+"""An unmodified runbook, run against a fake node in virtual time."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+HEAT = """\
+scenario: drill
+why: A blocked airway heats one GPU; its power is capped.
+given:
+  jobs: [{id: train, gpus: "n0/*"}]
+timeline:
+  - {at: 30s, thermal: {gpu: n0/3, airflow: 20%}}
+runbook: {run: ./runbook, args: ["{gpu}", "{node}"], when: GpuThermalThrottle, RUNBOOK}
+expect:
+  - {incident: GpuThermalThrottle, gpu: n0/3, within: 2m}
+allow: [GpuPowerCapped, JobFailed]
+"""
+CAPS = "  - {action: set_power_limit, gpu: n0/3, within: 3m}\n"
+COOLS = "  - {state: {gpu: n0/3, throttled: false}, within: 10m, hold: 2m}\n"
+
+
+class Rehearsed:
+    """What came of a run: how it ended, what it printed, its journal."""
+
+    def __init__(self, done: Any, journal: Path, real_s: float) -> None:
+        self.status: int = done.returncode
+        self.printed: str = done.stdout + done.stderr
+        self.real_s = real_s
+        self.bytes = journal.read_bytes() if journal.exists() else b""
+        self.records = [json.loads(line) for line in self.bytes.splitlines()]
+
+    def of(self, event: str) -> list[dict[str, Any]]:
+        return [record for record in self.records if record["event"] == event]
+
+    @property
+    def calls(self) -> list[str]:
+        return [" ".join(record["argv"]) for record in self.of("call")]
+
+    @property
+    def ended(self) -> list[tuple[float, int]]:
+        """When the runbook ended, and how."""
+        return [(one["t"], one["exit"]) for one in self.of("runbook") if "exit" in one]
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """A folder that every user may read."""
+    with tempfile.TemporaryDirectory(prefix="gt-drill-") as name:
+        path = Path(name)
+        path.chmod(0o777)
+        yield path
+
+
+@pytest.fixture
+def rehearse(folder: Path) -> Callable[..., Rehearsed]:
+    """Run a shell script as the runbook of a scenario: ``rehearse(who, script, expect)``."""
+
+    def run(who: Any, script: str, expect: str = "", *, runbook: str = "exit: 0") -> Rehearsed:
+        (folder / "runbook").write_text(f"#!/bin/bash\n{script}\n", encoding="utf-8")
+        (folder / "runbook").chmod(0o755)
+        text = HEAT.replace("RUNBOOK", runbook)
+        head, allow = text.split("allow:")
+        (folder / "drill.yaml").write_text(f"{head}{expect}allow:{allow}", encoding="utf-8")
+        journal = folder / f"{time.monotonic_ns()}.jsonl"
+        began_s = time.monotonic()
+        done = who.gpuchaos("test", str(folder / "drill.yaml"), "--journal", str(journal))
+        return Rehearsed(done, journal, time.monotonic() - began_s)
+
+    return run
+
+
+def test_a_runbook_acts_and_is_judged_by_what_came_of_it(who, rehearse):
+    """A shell script, unchanged, as root and as a plain user."""
+    script = 'nvidia-smi -i "$1" -pl 300; sleep 60; nvidia-smi -i "$1" --query-gpu=power.draw'
+    done = rehearse(who, f"set -e\n{script} --format=csv,noheader", CAPS + COOLS)
+    assert done.status == 0, done.printed
+    assert [call.split()[0] for call in done.calls] == ["nvidia-smi", "sleep", "nvidia-smi"]
+    ((ended_s, status),) = done.ended
+    assert status == 0
+    assert ended_s > 64 + 60
+
+
+def test_a_runbook_that_does_nothing_fails(me, rehearse):
+    """The scenario passes by what the runbook does, and not by itself."""
+    done = rehearse(me, "true", CAPS + COOLS)
+    assert done.status == 1, done.printed
+    assert done.printed.count("NOT MET") == 2
+
+
+def test_hours_of_sleep_take_no_time(me, rehearse):
+    """The clock jumps while everybody sleeps; sleeps side by side overlap."""
+    done = rehearse(me, "sleep 1h & sleep 30m & wait", "  - {exit: 0, within: 2h}\n")
+    assert done.status == 0, done.printed
+    ((ended_s, _),) = done.ended
+    assert ended_s == pytest.approx(64 + 3600, abs=1)
+    assert done.real_s < 60
+
+
+def test_each_call_takes_its_time(me, rehearse):
+    """A loop that polls without a pause comes to its end."""
+    script = "for i in $(seq 20); do nvidia-smi -L >/dev/null; done"
+    done = rehearse(me, script, "  - {exit: 0, within: 5m}\n")
+    assert done.status == 0, done.printed
+    times = [record["t"] for record in done.of("call")]
+    gaps = {round(later - earlier, 3) for earlier, later in pairwise(times)}
+    assert len(times) == 20
+    assert gaps == {0.6}
+
+
+def test_the_same_run_writes_the_same_journal(me, rehearse):
+    """Byte for byte, with real processes side by side."""
+    script = "nvidia-smi -L & nvidia-smi -q & sleep 5 & wait; nvidia-smi -i 3 -pl 400"
+    journals = {rehearse(me, script, CAPS).bytes for _ in range(3)}
+    assert len(journals) == 1
+
+
+def test_a_process_that_is_killed_is_an_action(me, rehearse):
+    """By the shell's own kill, which no look-alike sees; its memory is free."""
+    script = (
+        "pid=$(nvidia-smi -i $1 --query-compute-apps=pid --format=csv,noheader); kill -9 $pid\n"
+        "sleep 5; nvidia-smi -i $1 --query-gpu=memory.used --format=csv,noheader"
+    )
+    kills = "  - {action: kill, gpu: n0/3, job: train, within: 3m}\n"
+    done = rehearse(me, script, kills + "  - {state: {gpu: n0/3, processes: '0'}, within: 3m}\n")
+    assert done.status == 0, done.printed
+
+
+def test_a_command_that_is_not_understood_leaves_the_verdict_unknown(me, rehearse):
+    """It is named, and its exit status is 125."""
+    done = rehearse(me, "sleep --no-such-option; test $? = 125", CAPS)
+    assert done.status == 2, done.printed
+    assert "sleep --no-such-option" in done.printed
+
+
+def test_a_wrong_exit_status_is_told(me, rehearse):
+    """It fails the run: the scenario says how its runbook ends."""
+    done = rehearse(me, "exit 3")
+    assert done.status == 1, done.printed
+    assert "ended with 3" in done.printed
+
+
+def test_a_runbook_without_end_is_ended_with_the_run(me, rehearse, wait_until):
+    """It is given up when the last deadline has passed, and nothing of it is left."""
+    mark = f"gt-endless-{os.getpid()}"
+    done = rehearse(me, f"exec -a {mark} bash -c 'while :; do sleep 10; done'", CAPS)
+    assert done.status == 1, done.printed
+    found = [path for path in Path("/proc").glob("[0-9]*/cmdline") if mark in _text(path)]
+    assert found == []
+
+
+def test_a_runbook_that_prints_without_end_does_no_harm(me, rehearse):
+    """Its output is read on, and kept as far as anybody would read it."""
+    done = rehearse(me, "head -c 30000000 /dev/zero; nvidia-smi -i $1 -pl 300", CAPS)
+    assert done.status == 0, done.printed
+
+
+def test_a_runbook_reads_the_incident_it_is_for(me, rehearse):
+    """As JSON in its environment, and in its arguments."""
+    script = (
+        'test "$1 $2" = "3 n0" || exit 9\n'
+        'case "$GPUTUI_INCIDENT" in *\'"kind":"GpuThermalThrottle"\'*) exit 0;; esac; exit 8'
+    )
+    done = rehearse(me, script, "  - {exit: 0, within: 3m}\n")
+    assert done.status == 0, done.printed
+
+
+def test_sleeping_by_the_machines_clock_is_told(me, rehearse):
+    """A program that no look-alike stands for waits in real time: nobody knows the run's."""
+    script = f"{me.python} -c 'import time; time.sleep(1)'; nvidia-smi -i $1 -pl 300"
+    done = rehearse(me, script, CAPS)
+    assert done.status == 2, done.printed
+    assert re.search("waits by this machine's clock", done.printed)
+
+
+def test_nothing_of_this_machine_is_changed(me, rehearse, folder):
+    """What a runbook writes stays on the node."""
+    script = "touch /usr/bin/gt-was-here /etc/gt-was-here $HOME/gt-was-here ./gt-was-here; true"
+    done = rehearse(me, script, "  - {exit: 0, within: 3m}\n")
+    assert done.status == 0, done.printed
+    home = Path(me.env.get("HOME", "/root"))
+    for place in (Path("/usr/bin"), Path("/etc"), home, folder):
+        assert not (place / "gt-was-here").exists()
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(errors="replace")
+    except OSError:
+        return ""
