@@ -10,6 +10,7 @@ from typing import Generic, TypeVar
 from gputui.incidents.boots import Boots
 from gputui.incidents.failures import Failures
 from gputui.incidents.growth import Counters
+from gputui.incidents.neighbourhood import Neighbourhood
 from gputui.incidents.ports import Ports
 from gputui.incidents.thresholds import Thresholds
 from gputui.logs.job_event import JobEvent
@@ -70,6 +71,7 @@ class History:
         self.boots = Boots()
         self.failures = Failures()
         self.ports = Ports()
+        self.neighbours = Neighbourhood()
         self._kernel: _Events[tuple[str | None, str, int | None], KernelEvent] = _Events()
         self._jobs: _Events[tuple[str | None, str], JobEvent] = _Events()
         self._processes: dict[tuple[int, int], ProcessSample] = {}
@@ -89,6 +91,7 @@ class History:
         self._processes_now = sample.processes
         self.samples.append(replace(sample, processes=()))
         self.ports.add(sample)
+        self.neighbours.add(sample)
         self.counters.add(sample)
         self.boots.add(sample)
         while sample.time_s - self.samples[0].time_s > WINDOW_S and len(self.samples) > 2:

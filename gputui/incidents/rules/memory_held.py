@@ -27,13 +27,13 @@ def memory_held(now: NodeSample, past: History) -> Iterator[Finding]:
     ten seconds (a process that ends needs some to let go of 80 GiB) is held by a process that has
     ended and is still listed (*zombie*), or by nobody (*leak*).
 
-    Nothing is said where a GPU computes and nobody is listed: somebody does whom this container may
-    not see. Nor where the driver does not tell who holds how much.
+    Nothing is said where a GPU computes, or did, and nobody is listed: somebody does whom this
+    container may not see. Nor where the driver does not tell who holds how much.
     """
     limits = past.thresholds
     for gpu in now.gpus:
         used, total = gpu.memory_used_bytes, gpu.memory_total_bytes
-        if used is None or not total or gpu.mig_enabled or "processes" in gpu.missing:
+        if used is None or not total or gpu.mig_enabled or past.neighbours.works_on(gpu.index):
             continue
         listed = holders(now, gpu)
         is_idle = not any(share for _, share in past.series(gpu.index, _utilization, last_s=30.0))
