@@ -105,7 +105,7 @@ class Assessor:
 
         What looks back finds samples like the last one; only the last minute and a half matters.
         """
-        self._engine.past.add_unchanged(times_s)
+        self._engine.unchanged(times_s)
 
     def log(self, event: KernelEvent) -> Snapshot | None:
         """The kernel said something. None until the GPUs are known; it is kept for then."""
@@ -131,7 +131,8 @@ class Assessor:
     def silent(self, time_s: float, silence: Silence, host: str = "") -> Snapshot:
         """No sample came for so long that it has to be said."""
         if self._node is None:
-            self._engine.pass_time(time_s)
+            since_s = time_s - silence.waited_s
+            self._engine.silent(time_s, silence, NodeSample(host=host, time_s=since_s))
             nothing = NodeSample(host=host, time_s=time_s, error=silence.text)
             return self._snapshot(nothing, time_s, silence)
         self._engine.silent(time_s, silence, self._node)

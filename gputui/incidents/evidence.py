@@ -12,7 +12,7 @@ EVIDENCE_FIRST = 4
 EVIDENCE_LAST = 12
 _FIRST_TOLD, _LAST_TOLD = 2, 4
 
-_STAMP = re.compile(r"(?:\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d ")
+_STAMP = re.compile(r"(?:\d{4}-\d\d-\d\d )?\d\d+:\d\d:\d\d ")
 _BETWEEN = re.compile(r"\.\.\. (\d+) more \.\.\.")
 
 
@@ -21,10 +21,15 @@ def stamped(text: str, time_s: float, now_s: float) -> str:
     return text if _STAMP.match(text) else f"{clock(time_s, now_s)} {text}"
 
 
+def split_stamp(piece: str) -> tuple[str, str]:
+    """When it was so, as it stands in front (nothing where nothing does), and what was said."""
+    found = _STAMP.match(piece)
+    return (found[0].rstrip(), piece[found.end() :]) if found else ("", piece)
+
+
 def _without_stamp(piece: str) -> str:
     """What was said, whenever."""
-    found = _STAMP.match(piece)
-    return piece[found.end() :] if found else piece
+    return split_stamp(piece)[1]
 
 
 def fresh(before: tuple[str, ...], new: tuple[str, ...]) -> tuple[str, ...]:

@@ -451,3 +451,26 @@ def test_nobody_is_left_behind_when_the_monitor_is_killed(told):
             break
         assert time.monotonic() < deadline
         time.sleep(0.05)
+
+
+def test_a_driver_that_hangs_from_the_start_is_an_incident(told, monitor):
+    """Nothing was ever read: the call that does not return is told, with an incident, and ends."""
+    told(gpus=2, hang_driver=True)
+    heard = started(monitor())
+    snapshot = heard.wait_for(lambda snapshot: snapshot.incidents, 40)
+    (incident,) = snapshot.incidents
+    assert (incident.kind, incident.cause, incident.gpu) == ("GpuHung", "driver", None)
+    assert incident.subject.startswith("node:")
+    assert "does not return" in snapshot.sample.error
+    told(gpus=2)
+    heard.wait_for_states("ok", "ok")
+
+
+def test_a_sampler_that_is_stopped_from_the_start_is_replaced(told, monitor):
+    """It never said a word, and asks nobody: another one takes its place."""
+    watched = monitor()
+    watched.launch()
+    children = Path("/proc/thread-self/children").read_text().split()
+    os.kill(int(children[-1]), signal.SIGSTOP)
+    heard = started(watched)
+    heard.wait_for(lambda snapshot: len(snapshot.statuses) == 2, 40)

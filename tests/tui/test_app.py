@@ -528,3 +528,17 @@ async def test_a_live_screen_has_no_speed(make: Any, screenful: Any) -> None:
         await pilot.pause()
         await pilot.press(">")
         assert "Only a recording has a speed" in shown.text()
+
+
+async def test_a_key_opens_what_is_to_be_done(make: Any, screenful: Any) -> None:
+    """About the chosen incident, or the GPU of the chosen row; where there is nothing, that."""
+    shown = screenful()
+    async with shown.app.run_test(size=(100, 40)) as pilot:
+        shown.source.feed(make.trouble())
+        await pilot.pause()
+        await pilot.press("r")
+        assert "what to do    drain the node" in shown.text()
+        await pilot.press("escape", "shift+tab", "home", "down", "down", "down", "r")
+        assert "what to do    cap its power" in shown.text()
+        await pilot.press("escape", "down", "r")
+        assert "GPU 4 has no open incident" in shown.text()

@@ -5,9 +5,11 @@ from typing import Any
 
 import pytest
 
+from gputui.facts.xid import xid_fact
 from gputui.model import Action, GpuSample, GpuState, Severity
 from gputui.tui.pages import page_of
 from gputui.tui.pages.help import help_page
+from gputui.tui.pages.incident import incident_page
 from gputui.tui.readings import SECTIONS
 from gputui.tui.scene import Scene
 from gputui.tui.view import Panel
@@ -137,3 +139,46 @@ def test_help_names_every_key_of_the_key_line() -> None:
     shown = "\n".join(line.text for line in help_page(Scene(), 80))
     for key in ("Enter", "Tab", "/ (F4)", "s (F6)", "a", "g", "? h (F1)", "q (F10"):
         assert key in shown
+
+
+def test_evidence_stands_beside_its_time(make: Any) -> None:
+    """A second, or a day, in which several things were said stands there once."""
+    pieces = (
+        "2025-11-29 23:59:59 NVRM: first", "12:30:07 NVRM: second", "12:30:07 NVML: third",
+        "12:30:08 NVRM: fourth " + "word " * 20, "without a time",
+    )  # fmt: skip
+    snapshot = make.snapshot(incidents=[make.incident(evidence=pieces)])
+    page = incident_page("GpuLost-5")(Scene(snapshot, now_s=make.now_s), 80)
+    texts = [line.text.rstrip() for line in page]
+    at = texts.index(" EVIDENCE")
+    assert texts[at + 1 : at + 6] == [
+        "   2025-11-29",
+        "   23:59:59  NVRM: first",
+        "   12:30:07  NVRM: second",
+        "             NVML: third",
+        "   12:30:08  NVRM: fourth word word word word word word word word word word",
+    ]
+    narrow = incident_page("GpuLost-5")(Scene(snapshot, now_s=make.now_s), 40)
+    assert all(line.width == 40 for line in narrow)
+    assert "NVML: third" in "\n".join(line.text for line in narrow)
+
+
+def test_what_vendors_say_of_an_xid_is_told_with_their_differences(make: Any) -> None:
+    """The page of an incident ends with each code in it; where they differ, that is said."""
+    lost = make.incident()
+    texts = [
+        line.text
+        for line in incident_page(lost.id)(
+            Scene(make.snapshot(incidents=[lost]), now_s=make.now_s), 100
+        )
+    ]
+    at = next(i for i, text in enumerate(texts) if text.startswith(" XID 79"))
+    assert "means" in texts[at + 1]
+    assert any("NVIDIA" in text and "RESTART_BM" in text for text in texts[at:])
+    disputed = next(code for code in range(200) if xid_fact(code).disputed)
+    said = make.incident(evidence=(f"NVRM: Xid (PCI:0000:15:00): {disputed}, pid=1",))
+    page = incident_page(said.id)(Scene(make.snapshot(incidents=[said]), now_s=make.now_s), 100)
+    assert any("vendors differ" in line.text for line in page)
+    calm = make.incident(evidence=("SM clock 1230 of 1980 MHz",), cause_text="hot")
+    page = incident_page(calm.id)(Scene(make.snapshot(incidents=[calm]), now_s=make.now_s), 100)
+    assert not any("XID" in line.text for line in page)

@@ -19,11 +19,12 @@ _GSP_TIMEOUTS = frozenset({119, 120})
 
 def _during_silence(silence: Silence, last: NodeSample, past: History) -> Iterator[Finding]:
     """While nobody else answers either, the GPU that was asked first is the suspect."""
-    if silence.asked == DRIVER:
+    if silence.asked == DRIVER or (silence.whole_driver and not last.gpus):
+        whom = "" if silence.gpu is None else f" to GPU {silence.gpu}, nor from any other"
         yield _finding(
             Subject.of_node(last.host),
             cause="driver",
-            text="the driver does not return from a call",
+            text=f"the driver does not return from a call{whom}",
             since_s=last.time_s,
         )
     for gpu in last.gpus:

@@ -12,6 +12,7 @@ _KEYS = (
     ("Home End", "first, last row"),
     ("Tab", "next list: GPUs, incidents, processes"),
     ("Enter", "open what is chosen"),
+    ("r", "what to do about the chosen incident, or about the GPU of the chosen row"),
     ("a", "acknowledge the chosen incident: somebody has seen it"),
     ("g", "graphs and all readings of the GPU of the chosen row"),
     ("n", "the node: host, links, connections"),

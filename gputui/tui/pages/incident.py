@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from gputui.age import age
 from gputui.incidents.advice import OF_THE_BOARD, board
+from gputui.incidents.evidence import split_stamp
 from gputui.model import Incident
 from gputui.tui import format as fmt
+from gputui.tui.pages.opinions import opinions
 from gputui.tui.pages.writer import Page, PageSource, Writer
 from gputui.tui.panels.incidents import subject
 from gputui.tui.roles import SEVERITY_ROLES, Role
@@ -56,8 +60,10 @@ def _page(scene: Scene, incident: Incident, width: int, *, is_open: bool) -> Pag
     if incident.runbook:
         writer.labelled("runbook", incident.runbook)
     writer.heading("EVIDENCE")
-    writer.verbatim(incident.evidence or ("none was kept",))
-    _children(writer, scene, incident)
+    _timeline(writer, incident.evidence or ("none was kept",))
+    under = _under(scene, incident)
+    _children(writer, scene, under)
+    opinions(writer, (incident, *under))
     return writer.page
 
 
@@ -69,12 +75,28 @@ def _board(scene: Scene, incident: Incident) -> str:
     return board(next((gpu for gpu in gpus if gpu.index == incident.gpu), None))
 
 
-def _children(writer: Writer, scene: Scene, incident: Incident) -> None:
-    children = [
+def _timeline(writer: Writer, evidence: Sequence[str]) -> None:
+    """What was read or said, beside the time when it was; a day, and a time, stand there once."""
+    last_day = last_time = ""
+    for piece in evidence:
+        stamp, text = split_stamp(piece)
+        day, _, at = stamp.rpartition(" ")
+        if day and day != last_day:
+            writer.line(Run(f"  {day}", Role.DIM))
+        writer.beside(f"  {'' if (day, at) == (last_day, last_time) else at:8}  ", text)
+        last_day, last_time = day, at
+
+
+def _under(scene: Scene, incident: Incident) -> list[Incident]:
+    """What the incident has brought about, as far as that is still open."""
+    return [
         other
         for other in (scene.snapshot.incidents if scene.snapshot else ())
         if other.id in incident.children or other.parent == incident.id
     ]
+
+
+def _children(writer: Writer, scene: Scene, children: Sequence[Incident]) -> None:
     if children:
         writer.heading("UNDER IT")
     for child in children:
@@ -86,4 +108,5 @@ def _children(writer: Writer, scene: Scene, incident: Incident) -> None:
             Run(child.kind, Role.STRONG),
             Run(f" {since}  x{child.count}  " if child.count > 1 else f" {since}  "),
         )
-        writer.verbatim((f"  {child.cause_text}", *child.evidence))
+        writer.verbatim((f"  {child.cause_text}",))
+        _timeline(writer, child.evidence)

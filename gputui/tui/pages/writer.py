@@ -71,6 +71,18 @@ class Writer:
         for part in parts[1:]:
             self.line(Run(" " * at), Run(part))
 
+    def beside(self, lead: str, text: str) -> None:
+        """A text as it was, wrapped beside what stands before it, or below it on a narrow page."""
+        at = len(lead) if self.width >= len(lead) + 26 else 4
+        parts = wrap(clean(text), self.width - at - 2) or [""]
+        if at == len(lead):
+            self.line(Run(lead, Role.DIM), Run(parts[0]))
+            parts = parts[1:]
+        elif lead.strip():
+            self.line(Run(lead, Role.DIM))
+        for part in parts:
+            self.line(Run(" " * at), Run(part))
+
     def verbatim(self, texts: Iterable[str]) -> None:
         """Lines quoted as they were, wrapped with an indent."""
         for text in texts:

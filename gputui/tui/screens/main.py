@@ -17,6 +17,7 @@ from gputui.tui.pages import page_of
 from gputui.tui.pages.node import node_page
 from gputui.tui.pages.writer import PageSource
 from gputui.tui.panels.keys import INCIDENT_KEYS, PAGE_KEYS, PROCESS_KEYS, Keys
+from gputui.tui.panels.tree import NO_GPU
 from gputui.tui.screens.ending import SIGNAL_KEYS, EndingScreen
 from gputui.tui.screens.lines import LineScreen
 from gputui.tui.screens.page import PageScreen
@@ -43,6 +44,7 @@ class MainScreen(LineScreen):
         Binding("shift+tab", "switch(-1)", show=False),
         Binding("enter", "open", show=False),
         Binding("a", "acknowledge", show=False),
+        Binding("r", "remedy", show=False),
         Binding("g", "graphs", show=False),
         Binding("n", "node", show=False),
         Binding("t,f5", "tree", show=False),
@@ -126,6 +128,28 @@ class MainScreen(LineScreen):
 
     def action_graphs(self) -> None:
         """Open the page of the GPU that the chosen row is about."""
+        gpu = self._gpu()
+        if gpu is not None:
+            self._push(page_of(Panel.GPUS, gpu))
+        else:
+            self.say("This is about no single GPU: choose one (Tab goes to the next list).")
+
+    def action_remedy(self) -> None:
+        """Open the chosen incident, or the worst one of the GPU that the chosen row is about."""
+        if self.frame.panel is Panel.INCIDENTS:
+            self.action_open()
+            return
+        gpu = self._gpu()
+        incidents = self.scene().open_incidents()
+        found = next((one for one in incidents if one.gpu == gpu), None)
+        if gpu is None or found is None:
+            whom = "This row" if gpu is None else f"GPU {gpu}"
+            self.say(f"{whom} has no open incident: there is nothing to do about it.")
+        else:
+            self._push(page_of(Panel.INCIDENTS, found.id), INCIDENT_KEYS)
+
+    def _gpu(self) -> int | None:
+        """The GPU that the chosen row is about; None where it is about none, or about several."""
         panel = self.frame.panel
         key = self.frame.cursors.get(panel)
         gpu = key if panel is Panel.GPUS else None
@@ -134,10 +158,7 @@ class MainScreen(LineScreen):
             gpu = next((one.gpu for one in incidents if one.id == key), None)
         elif isinstance(key, tuple):
             gpu = key[1]
-        if isinstance(gpu, int):
-            self._push(page_of(Panel.GPUS, gpu))
-        else:
-            self.say("This is about no single GPU: choose one (Tab goes to the next list).")
+        return gpu if isinstance(gpu, int) and gpu != NO_GPU else None
 
     def action_node(self) -> None:
         """Open the page of the node."""
