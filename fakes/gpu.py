@@ -11,7 +11,6 @@ import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import NamedTuple
 
 from fakes.ecc import MemoryErrors, RemappedRows, RetiredPages
 from fakes.fabric import Membership
@@ -20,7 +19,8 @@ from fakes.memory import Allocation
 from fakes.noise import noise, seed_of
 from fakes.pcie import PcieLink
 from fakes.profile import MIB, Profile
-from fakes.thermal import Conditions, Limit, Plan, Regime, plan, wanted_mw
+from fakes.thermal import Conditions, Limit, Plan, Regime, VideoClocks, plan, wanted_mw
+from fakes.traffic import traffic
 
 _BUS_NUMBERS = (0x1B, 0x43, 0x52, 0x61, 0x9D, 0xC3, 0xD1, 0xDF)
 
@@ -62,29 +62,6 @@ class Use:
 
     memory: Allocation
     load: float
-
-
-class _Traffic(NamedTuple):
-    """Traffic in one direction: the mean, how far it may be off, and that noise's seed."""
-
-    kib_per_s: int
-    wobble: int
-    seed: int
-
-
-class _VideoClocks(dict[int, int]):
-    """The video clock by the SM clock, with which it goes between its two ends."""
-
-    def __init__(self, profile: Profile) -> None:
-        super().__init__()
-        self._clocks = profile.clocks
-
-    def __missing__(self, sm_mhz: int) -> int:
-        clocks = self._clocks
-        share = (sm_mhz - clocks.idle_mhz) / (clocks.max_mhz - clocks.idle_mhz)
-        spread = clocks.video_max_mhz - clocks.video_idle_mhz
-        video = self[sm_mhz] = round(clocks.video_idle_mhz + spread * max(0.0, share))
-        return video
 
 
 class Gpu:
@@ -131,8 +108,8 @@ class Gpu:
             air_c=profile.thermal.air_c, power_limit_mw=self.power_limit_mw
         )
         self._load_percent = 0
-        self._received, self._sent = self._traffic()
-        self._video_mhz = _VideoClocks(profile)
+        self._received, self._sent = traffic(self.pcie, profile.pcie, 0.0, self._seed)
+        self._video_mhz = VideoClocks(profile)
         self._held_bytes: int | None = 0
         self._energy_mj = 0
         self._limited_us = dict.fromkeys(Limit, 0)
@@ -340,9 +317,7 @@ class Gpu:
 
     def pcie_kib_per_s(self, at_us: int, *, received: bool) -> int:
         """Traffic over the link in one direction."""
-        traffic = self._received if received else self._sent
-        kib = traffic.kib_per_s + noise(traffic.seed, at_us, _SAMPLE_US, traffic.wobble)
-        return kib if kib > 0 else 0
+        return (self._received if received else self._sent).kib_per_s(at_us)
 
     def energy_mj(self, at_us: int) -> int:
         """Energy since the node's start: the integral of the noiseless power."""
@@ -399,7 +374,9 @@ class Gpu:
         self._account(at_us)
         self._conditions = conditions
         self._load_percent = round(conditions.load * 100)
-        self._received, self._sent = self._traffic()
+        self._received, self._sent = traffic(
+            self.pcie, self.profile.pcie, conditions.load, self._seed
+        )
         self._plan = plan(self.profile, conditions, at_us, start_c)
         self._tell(at_us)
 
@@ -409,18 +386,6 @@ class Gpu:
         self._held_bytes = None if grows else sum(each.held_bytes for each in held)
         if self.on_change:
             self.on_change(self, at_us)
-
-    def _traffic(self) -> tuple[_Traffic, _Traffic]:
-        """Over the PCIe link, received and sent."""
-        load = self._conditions.load
-        can_carry = self.pcie.capacity_kib_per_s(self.profile.pcie)
-        busy = min(self.profile.pcie.busy_kib_per_s, can_carry * 7 // 8)
-        if load <= 0:
-            return _Traffic(340, 30, self._seed ^ 4), _Traffic(340, 30, self._seed ^ 8)
-        return (
-            _Traffic(round(busy * load), busy // 8, self._seed ^ 5),
-            _Traffic(round(busy * load * 0.8), busy // 8, self._seed ^ 6),
-        )
 
     def _settled(self, at_us: int) -> Plan:
         solved = plan(self.profile, self._conditions, at_us, self._conditions.air_c)

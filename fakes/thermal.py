@@ -129,6 +129,21 @@ class Plan:
             yield regime, max(0, min(end_us, until_us) - regime.start_us)
 
 
+class VideoClocks(dict[int, int]):
+    """The video clock by the SM clock, with which it goes between its two ends."""
+
+    def __init__(self, profile: Profile) -> None:
+        super().__init__()
+        self._clocks = profile.clocks
+
+    def __missing__(self, sm_mhz: int) -> int:
+        clocks = self._clocks
+        share = (sm_mhz - clocks.idle_mhz) / (clocks.max_mhz - clocks.idle_mhz)
+        spread = clocks.video_max_mhz - clocks.video_idle_mhz
+        video = self[sm_mhz] = round(clocks.video_idle_mhz + spread * max(0.0, share))
+        return video
+
+
 def _clock_for(profile: Profile, load: float, power_mw: float) -> int:
     """The highest clock step at which a GPU under ``load`` draws at most ``power_mw``."""
     clocks, power = profile.clocks, profile.power
