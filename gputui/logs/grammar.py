@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 
 from gputui.bus import parse_bus_id
 
@@ -141,11 +141,17 @@ _FURTHER = (
 )
 """What goes on with a record that an earlier line began."""
 
+_PLAIN_XID = re.compile(
+    r"NVRM: Xid \((?:PCI:)?([0-9a-fA-F]+:[0-9a-fA-F]{2}:[0-9a-fA-F]{2})\): (\d{1,9}), "
+    r"pid=(\d{1,10}), name=([^,<]+), (?!name=)(.*)"
+)
+"""How most are written today: with a process, and no MIG."""
+
 _NAME_END = re.compile(r",\s+")
 _PID = re.compile(r"[,\s]\s*pid=(?:['\"]?<unknown>['\"]?|(\d{1,10}))(?=[,\s]|$)")
 _NAME = re.compile(r"[,\s]\s*name=")
 _CAUSED_BY = re.compile(r"caused by previous Xid (\d+)")
-_UNKNOWN = re.compile(r"['\"]?<unknown>['\"]?(?=,|$)")
+_UNKNOWN = re.compile(r"['\"]?<unknown>['\"]?\s*(?=,|$)")
 
 _LONGEST_NAME = 15
 """The kernel's names of tasks have 15 bytes (TASK_COMM_LEN in linux/sched.h)."""
@@ -158,6 +164,12 @@ _DRIVERS_TEXT = re.compile(
 )
 """How the driver's texts begin, after the name of a process."""
 _LIKE_A_TEXT = re.compile(r"[A-Z][\w-]*[ :]")
+
+
+@lru_cache(maxsize=1024)
+def _address(bus: str) -> str | None:
+    """The address, where old drivers leave the domain out as well."""
+    return parse_bus_id(bus if bus.count(":") > 1 else f"0:{bus}")
 
 
 @cache
@@ -177,47 +189,48 @@ def parse_message(message: str) -> Message | None:
     >>> parse_message("NVRM: Xid (PCI:0000:06:00): 79, GPU has fallen off the bus.").code
     79
     """
+    plain = _PLAIN_XID.match(message)
+    if plain is not None:
+        bus, code, pid, process, detail = plain.groups()
+        if _DRIVERS_TEXT.match(detail) and "previous" not in detail:
+            return Message("xid", _address(bus), int(code), int(pid), process, detail.rstrip())
     for kind, match in _matchers():
         if found := match(message):
-            return _taken_apart(kind, found.groupdict())
+            return _xid(found) if kind == "xid" else _other(kind, found.groupdict())
     return None
 
 
-def _taken_apart(kind: str, parts: dict[str, str | None]) -> Message:
-    bus, code, pid = parts.get("bus"), parts.get("code"), parts.get("pid")
-    bus_id = _address(bus) if bus else None
-    detail = parts.get("detail") or ""
-    if kind != "xid":
-        return Message(
-            kind,
-            bus_id,
-            int(code) if code else _IMPLIED_CODE.get(kind),
-            _number(pid),
-            parts.get("process") or None,
-            detail.strip(),
-        )
-    owner, process, detail = _owner(detail)
-    caused_by = _CAUSED_BY.search(detail)
+def _xid(found: re.Match[str]) -> Message:
+    bus, gpu_instance, compute_instance, code, rest = found.groups()
+    pid, process, detail = _owner(rest)
+    caused_by = _CAUSED_BY.search(detail) if "previous" in detail else None
     return Message(
-        kind,
-        bus_id,
-        int(code or 0),
-        owner,
+        "xid",
+        _address(bus),
+        int(code),
+        pid,
         process,
         detail,
-        _number(parts["gpu_instance"]),
-        _number(parts["compute_instance"]),
+        _number(gpu_instance),
+        _number(compute_instance),
         int(caused_by[1]) if caused_by else None,
+    )
+
+
+def _other(kind: str, parts: dict[str, str | None]) -> Message:
+    bus, code = parts.get("bus"), parts.get("code")
+    return Message(
+        kind,
+        _address(bus) if bus else None,
+        int(code) if code else _IMPLIED_CODE.get(kind),
+        _number(parts.get("pid")),
+        parts.get("process") or None,
+        (parts.get("detail") or "").strip(),
     )
 
 
 def _number(digits: str | None) -> int | None:
     return int(digits) if digits else None
-
-
-def _address(bus: str) -> str | None:
-    """The address, where old drivers leave the domain out as well."""
-    return parse_bus_id(bus if bus.count(":") > 1 else f"0:{bus}")
 
 
 def parse_continuation(message: str) -> str | None:
@@ -259,10 +272,13 @@ def _name_ends(rest: str) -> tuple[int, int]:
     The first comma that is followed by one of the driver's texts ends it; else one followed by what
     looks like a sentence; else the first, for no text of the driver's is without its comma.
     """
-    commas = [found.span() for found in _NAME_END.finditer(rest, 0, len(rest))]
-    if not commas:
+    first = _NAME_END.search(rest)
+    if first is None:
         bare = rest[:-1] if rest.endswith(",") else rest
         return len(bare), len(rest)
+    if _DRIVERS_TEXT.match(rest, first.end()):
+        return first.span()
+    commas = [found.span() for found in _NAME_END.finditer(rest)]
     near = [span for span in commas if span[0] <= _LONGEST_NAME] or commas[:1]
     for looks_so in (_DRIVERS_TEXT, _LIKE_A_TEXT):
         for start, end in near:

@@ -18,6 +18,8 @@ KERNEL = "kernel"
 """The name of this log among the sources of log lines."""
 
 _MOST_SWITCHES = 64
+_SHORTEST_TEXT = 8
+"""An Xid with more text than this was not broken before its text: nothing needs to be joined."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,8 +119,9 @@ class KernelParser:
             further = ["NVRM:" + one for one in rest]
             return self.read(stamp, first, now_s, live=live, number=number, ahead=lambda: further)
         parsed = parse_message(message)
-        if parsed is not None and parsed.kind == "xid" and records.is_cut(message):
-            message, parsed = records.joined(message, parsed, ahead(), bare=stamp.bare)
+        if parsed is not None and parsed.kind == "xid":
+            if len(parsed.detail) <= _SHORTEST_TEXT and records.is_cut(message):
+                message, parsed = records.joined(message, parsed, ahead(), bare=stamp.bare)
         elif parsed is None and records.begins_xid(message):
             message, parsed = records.joined(message, None, ahead(), bare=stamp.bare)
         if parsed is None:

@@ -65,6 +65,9 @@ class Stamp:
 
 _NOTHING = Stamp(bare=True)
 
+_UPTIME = re.compile(r"\[ *(\d+\.\d+)\] (?:\[ *[TC]\d+\] )?(?=NVRM|nvidia)")
+"""The commonest by far: the kernel's own stamp, and the driver's word right after it."""
+
 
 @cache
 def _prefix() -> re.Pattern[str]:
@@ -77,6 +80,9 @@ def split_prefix(line: str, now_s: float) -> tuple[Stamp, str]:
     ``now_s`` supplies the year where the log has none: a date that would lie more than a day ahead
     is of last year.
     """
+    plain = _UPTIME.match(line)
+    if plain is not None:
+        return Stamp(uptime_s=float(plain[1])), line[plain.end() :]
     found = _prefix().match(line)
     if found is None or found.end() == 0:
         traced = _TRACE.match(line) if "nvidia_dev_xid:" in line else None

@@ -8,7 +8,8 @@ ends are looked up.
 from __future__ import annotations
 
 NEEDLES = (
-    b"NVRM:", b"nvidia", b"pcieport ", b"NVSwitch", b"libnccl", b" available PCIe ",
+    b"NVRM:", b"nvidia", b"pcieport ", b"NVSwitch pci bus id", b" in libnccl",
+    b" available PCIe ",
     b"fabric manager NVIDIA GPU",
 )  # fmt: skip
 """Every message in :mod:`gputui.logs.grammar` has one of these."""

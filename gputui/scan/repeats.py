@@ -7,7 +7,7 @@ more often than the shortest time of quiet after which an incident is over (ten 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from gputui.logs.kernel import KernelEvent
@@ -18,6 +18,8 @@ _MOST_SORTS = 5000
 
 _Sort = tuple[str | None, int | None, str | None, int | None, str]
 
+_BEGINNING = 16
+_WORDY = frozenset({63, 64, 154})
 _NUMBERS = dict.fromkeys(map(ord, "0123456789abcdefx"))
 
 
@@ -30,87 +32,98 @@ class _Run:
     waiting: KernelEvent | None = None
     times: int = 0
 
-    def take(self) -> KernelEvent | None:
-        """What waits, as one event; afterwards nothing does."""
-        event, times = self.waiting, self.times
-        self.waiting, self.times = None, 0
-        return replace(event, times=times) if event is not None and times > 1 else event
-
 
 class Repeats:
     """Gathers the repeats of one machine's log."""
 
     def __init__(self) -> None:
         self._runs: dict[_Sort, _Run] = {}
+        self._waiting: dict[int | None, dict[_Sort, _Run]] = {}
 
-    def add(self, event: KernelEvent) -> Iterator[KernelEvent]:
+    def add(self, event: KernelEvent) -> Iterable[KernelEvent]:
         """Take in an event; what is to be judged now, in order."""
         if event.kind != "xid":
-            yield event
-            return
+            return (event,)
         sort = _sort(event)
         run = self._runs.get(sort)
         if run is None:
-            yield from self._make_room()
-            yield from self._of_code(event.code)
+            found = [*self._make_room(), *self._of_code(event.code), event]
             self._runs[sort] = _Run(1, event.time_s)
-            yield event
-            return
+            return found
         if abs(event.time_s - run.since_s) >= WITHIN_S:
-            yield from self._hand_on(run, event)
-        elif run.handed_on < ONE_BY_ONE:
-            yield from self._of_code(event.code)
+            return self._hand_on(sort, run, event)
+        if run.handed_on < ONE_BY_ONE:
             run.handed_on += 1
             run.since_s = event.time_s
-            yield event
-        else:
-            run.waiting = event
-            run.times += 1
+            return [*self._of_code(event.code), event]
+        self._wait(sort, run, event)
+        return ()
 
-    def due(self, time_s: float) -> Iterator[KernelEvent]:
+    def due(self, time_s: float) -> list[KernelEvent]:
         """What has waited for long enough, by the log's time."""
-        for run in self._runs.values():
-            if run.waiting is not None and time_s - run.since_s >= WITHIN_S:
-                run.since_s = run.waiting.time_s
-                yield from _taken(run)
+        found = []
+        for waiting in self._waiting.values():
+            for sort, run in list(waiting.items()):
+                if time_s - run.since_s >= WITHIN_S:
+                    found += self._take(sort, run)
+        return found
 
-    def rest(self) -> Iterator[KernelEvent]:
+    def rest(self) -> list[KernelEvent]:
         """All that waits."""
-        for run in self._runs.values():
-            yield from _taken(run)
+        return [event for code in list(self._waiting) for event in self._of_code(code)]
 
-    def _hand_on(self, run: _Run, event: KernelEvent) -> Iterator[KernelEvent]:
+    def _wait(self, sort: _Sort, run: _Run, event: KernelEvent) -> None:
+        run.waiting = event
+        run.times += 1
+        if run.times == 1:
+            self._waiting.setdefault(event.code, {})[sort] = run
+
+    def _take(self, sort: _Sort, run: _Run) -> list[KernelEvent]:
+        """What waits of a sort, as one event; afterwards nothing does."""
+        event, times = run.waiting, run.times
+        if event is None:
+            return []
+        del self._waiting[event.code][sort]
+        run.waiting, run.times, run.since_s = None, 0, event.time_s
+        return [replace(event, times=times)]
+
+    def _hand_on(self, sort: _Sort, run: _Run, event: KernelEvent) -> list[KernelEvent]:
         """The time of a run is over: what waited and the new one are one if they are close."""
         waiting = run.waiting
         if waiting is not None and abs(event.time_s - waiting.time_s) < WITHIN_S:
-            run.waiting = event
-            run.times += 1
-            yield from _taken(run)
-        else:
-            yield from _taken(run)
-            run.handed_on = 1
-            yield event
-        run.since_s = event.time_s
+            self._wait(sort, run, event)
+            return self._take(sort, run)
+        found = [*self._take(sort, run), event]
+        run.handed_on, run.since_s = 1, event.time_s
+        return found
 
-    def _of_code(self, code: int | None) -> Iterator[KernelEvent]:
+    def _of_code(self, code: int | None) -> list[KernelEvent]:
         """What waits of a code: with a new one, it may be the Xid of a whole job."""
-        for (_, other, *_), run in self._runs.items():
-            if other == code and run.waiting is not None:
-                run.since_s = run.waiting.time_s
-                yield from _taken(run)
+        waiting = self._waiting.get(code)
+        if not waiting:
+            return []
+        return [event for sort, run in list(waiting.items()) for event in self._take(sort, run)]
 
-    def _make_room(self) -> Iterator[KernelEvent]:
-        if len(self._runs) >= _MOST_SORTS:
-            yield from _taken(self._runs.pop(next(iter(self._runs))))
-
-
-def _taken(run: _Run) -> Iterator[KernelEvent]:
-    event = run.take()
-    if event is not None:
-        yield event
+    def _make_room(self) -> list[KernelEvent]:
+        """Forget the sort that was first heard first, when there are too many."""
+        if len(self._runs) < _MOST_SORTS:
+            return []
+        sort = next(iter(self._runs))
+        return self._take(sort, self._runs.pop(sort))
 
 
 def _sort(event: KernelEvent) -> _Sort:
-    """What Xids have in common that say the same of the same GPU: all but the numbers."""
-    words = event.detail.translate(_NUMBERS)
-    return event.bus_id, event.code, event.process, event.caused_by, words
+    """What Xids have in common that say the same of the same GPU.
+
+    How the text begins says what it is about; a few codes have texts of different meanings.
+    """
+    detail, code = event.detail, event.code
+    if code in _WORDY or "RST: " in detail:
+        return event.bus_id, code, event.process, event.caused_by, detail.translate(_NUMBERS)
+    return (
+        event.bus_id,
+        code,
+        event.process,
+        event.caused_by,
+        detail[:_BEGINNING].translate(_NUMBERS),
+    )
