@@ -308,14 +308,16 @@ class NodeWatch:
         if not self._node.is_up:
             return
         self.looked += 1
-        if self._looked_us is not None:
+        if self._looked_us is not None and self._still:
             passed_over_us = self._passed_over(self._looked_us, at_us)
             self._assessor.unchanged(over_us / SECOND_US for over_us in passed_over_us)
         self._looked_us = at_us
         self.is_moving = False
         read = self._sampler.read(at_us)
+        before, self._still = self._still, ()
         if isinstance(read, NodeSample):
             self._take(read)
+            self.is_moving = bool(before) and self._still != before
         elif read is not None:
             self.snapshot = self._assessor.silent(at_us / SECOND_US, read, self._node.name)
         self.is_moving |= self._sampler.is_waiting
@@ -326,9 +328,7 @@ class NodeWatch:
             event = parse_xid_line(line.text, line.time_s)
             if event is not None:
                 self._assessor.hear(event)
-        still = _what_stays(sample)
-        self.is_moving = bool(self._still) and still != self._still
-        self._still = still
+        self._still = _what_stays(sample)
 
     def hear(self, at_us: int) -> None:
         """Hear what the kernel has said since; look at once if it is grave."""

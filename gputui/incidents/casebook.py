@@ -101,6 +101,13 @@ class Casebook:
                 if case.is_open:
                     self._put(case, replace(case.incident, eased_s=case.last_s))
 
+    def goes_on(self, time_s: float, looks: int) -> None:
+        """So many samples up to a time, which were not taken, would have shown the same."""
+        for case in self._cases.values():
+            if case.is_seen:
+                case.last_s = max(case.last_s, time_s)
+                case.looks += looks
+
     def over(self, rule: Rule, subject: Subject, time_s: float) -> None:
         """All that a rule noticed on a subject is over."""
         self.link()

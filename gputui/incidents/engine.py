@@ -70,6 +70,13 @@ class Engine:
         self._book.absent(seen, time_s)
         self._book.pass_time(time_s)
 
+    def unchanged(self, times_s: Iterable[float]) -> None:
+        """Samples of these times were not taken: they would have been like the last one."""
+        self._settle()
+        count = self.past.add_unchanged(times_s)
+        if count:
+            self._book.goes_on(self.past.samples[-1].time_s, count)
+
     def failed(self, sample: NodeSample) -> None:
         """The driver as a whole gave no answer. What was so of its GPUs is neither confirmed nor
         over.

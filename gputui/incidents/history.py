@@ -103,12 +103,17 @@ class History:
         while len(self._processes) > _MOST_PROCESSES:
             del self._processes[next(iter(self._processes))]
 
-    def add_unchanged(self, times_s: Iterable[float]) -> None:
-        """Remember samples that were not taken because they would have been like the last one."""
-        if self.samples:
-            last = self.samples[-1]
-            later = (time_s for time_s in times_s if time_s > last.time_s)
-            self.samples.extend(replace(last, time_s=time_s) for time_s in later)
+    def add_unchanged(self, times_s: Iterable[float]) -> int:
+        """Remember samples that were not taken because they would have been like the last one.
+
+        Returns how many: those of before the last one do not count.
+        """
+        if not self.samples:
+            return 0
+        last = self.samples[-1]
+        later = [time_s for time_s in times_s if time_s > last.time_s]
+        self.samples.extend(replace(last, time_s=time_s) for time_s in later)
+        return len(later)
 
     def add_event(self, event: KernelEvent, *, instead_of: KernelEvent | None = None) -> None:
         """Remember an event of the kernel log, in the place of one that told the same.
