@@ -28,6 +28,7 @@ from typing import Any
 from chaos.run import Run
 from chaos.virtual_sampler import VirtualSampler
 from fakes.clock import SECOND_US
+from fakes.job_log import JobLine
 from fakes.kernel_log import KernelLine
 from fakes.node import Node
 from fakes.nvml.answer import Answer, Call
@@ -37,6 +38,7 @@ from gputui.assess import Assessor
 from gputui.incidents.history import DEFAULTS, WINDOW_S
 from gputui.incidents.thresholds import Thresholds
 from gputui.logs.job_event import JobEvent
+from gputui.logs.job_reader import JobReader, Origin
 from gputui.logs.kernel import KernelParser
 from gputui.logs.nvml import parse_xid_line
 from gputui.model import GpuSample, Incident, NodeSample, Snapshot
@@ -278,11 +280,13 @@ class NodeWatch:
         self._looked_us: int | None = None
         self._parser = KernelParser()
         self._lines: list[KernelLine] = []
+        self._job_lines: list[JobLine] = []
         self._still: tuple[Any, ...] = ()
         self._hurried_us = -_HURRIES_EVERY_US
         self.is_moving = False
         """Whether the next look may well see something else than the last one did."""
         node.kernel_log.listen(self._lines.append)
+        node.job_log.listen(self._job_lines.append)
 
     @property
     def gpus(self) -> Iterable[Any]:
@@ -339,6 +343,10 @@ class NodeWatch:
                 self._assessor.hear(event)
                 hurry |= event.kind in _URGENT
         self._lines.clear()
+        for said in self._job_lines:
+            for word in _heard(said, self._node.name):
+                self._assessor.hear_job(word)
+        self._job_lines.clear()
         if hurry and at_us - self._hurried_us >= _HURRIES_EVERY_US:
             self._hurried_us = at_us
             self._sampler.hasten()
@@ -358,6 +366,19 @@ class NodeWatch:
     def close(self) -> None:
         """Let go of the node."""
         self._node.kernel_log.unlisten(self._lines.append)
+        self._node.job_log.unlisten(self._job_lines.append)
+
+
+def _heard(line: JobLine, host: str) -> Iterable[JobEvent]:
+    """What a line of a job's log means, as gputui reads it where it knows who writes the log."""
+    process = line.process
+    origin = Origin(line.job, host=host)
+    if process is not None:
+        spec = process.spec
+        gpus = ((spec.rank, spec.gpu),)
+        origin = Origin(line.job, process.pid, spec.rank, spec.gpu, host, gpus)
+    heard = JobReader(origin).feed(f"{line.text}\n".encode(), line.at_us / SECOND_US)
+    return (one.event for one in heard)
 
 
 def _what_stays(sample: NodeSample) -> tuple[Any, ...]:

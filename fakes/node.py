@@ -14,6 +14,7 @@ from fakes.disturbance import Disturbance
 from fakes.driver_events import DriverEvents
 from fakes.gpm import Samples
 from fakes.gpu import Gpu
+from fakes.job_log import JobLog
 from fakes.kernel_log import KernelLog
 from fakes.noise import seed_of
 from fakes.process import JobSpec, Process, ProcessHost, ProcessSpec, ProcessTable
@@ -64,6 +65,7 @@ class Node:
         self.driver = driver or Driver()
         self.epoch = epoch or Epoch()
         self.kernel_log = KernelLog()
+        self.job_log = JobLog()
         self.driver_events = DriverEvents(seed_of(seed, name, "driver events"))
         self.gpm_samples = Samples(seed_of(seed, name, "gpm samples"))
         self.gpus = tuple(Gpu(profile, name, index, seed) for index in range(gpus))

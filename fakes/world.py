@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from fakes.cluster import Cluster
 from fakes.events import Action, EventQueue, Ticket
 from fakes.gpu import Gpu
+from fakes.job_texts import say_out_of_memory
 from fakes.memory import full_us
 from fakes.node import Node
 from fakes.thermal import NEVER_US
@@ -94,4 +95,5 @@ class World:
             default=None,
         )
         if greediest is not None:
+            say_out_of_memory(node, gpu, node.processes[greediest], self.now_us)
             node.end_process(greediest, self.now_us)

@@ -16,6 +16,7 @@ from pathlib import Path
 from fakes.driver_events import EventType
 from fakes.ecc import Place
 from fakes.gpu import Gpu, Identity, Lookup, Lost
+from fakes.job_texts import say_cuda_error
 from fakes.node import Node
 
 _HERE = Path(__file__).parent
@@ -108,6 +109,7 @@ def raise_xid(
         node.kernel_log.write(at_us, f"NVRM: GPU Board Serial Number: {gpu.serial}")
     write_xid_line(node, gpu, code, at_us)
     node.driver_events.announce(at_us, gpu.index, EventType.XID, code)
+    say_cuda_error(node, gpu, code, at_us)
     if falls_off:
         node.kernel_log.write(at_us, f"NVRM: GPU {gpu.bus_id}.0: GPU has fallen off the bus.")
         gpu.lost = Lost(at_us, lookup, identity)

@@ -1,0 +1,47 @@
+"""What a node's jobs print: their standard output and error, line by line."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from fakes.process import Process
+
+_KEPT = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class JobLine:
+    """A line that a job printed. ``process`` is the rank that did, None for its launcher."""
+
+    at_us: int
+    job: str
+    text: str
+    process: Process | None = None
+
+
+Listener = Callable[[JobLine], None]
+
+
+class JobLog:
+    """The lines of all jobs of a node, the newest of them kept, and whoever listens."""
+
+    def __init__(self) -> None:
+        self.lines: deque[JobLine] = deque(maxlen=_KEPT)
+        self._listeners: list[Listener] = []
+
+    def listen(self, listener: Listener) -> None:
+        """Call ``listener`` with every line from now on."""
+        self._listeners.append(listener)
+
+    def unlisten(self, listener: Listener) -> None:
+        """Call ``listener`` no more."""
+        self._listeners.remove(listener)
+
+    def write(self, at_us: int, job: str, text: str, process: Process | None = None) -> None:
+        """Add a line."""
+        line = JobLine(at_us, job, text, process)
+        self.lines.append(line)
+        for listener in self._listeners:
+            listener(line)
