@@ -108,7 +108,7 @@ Record = StartRecord | SampleRecord | LogRecord | IncidentRecord | ForeignRecord
 # ---------------------------------------------------------------------------- out
 
 
-_IDENTITY = frozenset({"index", "uuid", "bus_id", "name", "return_code", "missing"})
+_IDENTITY = frozenset({"index", "uuid", "bus_id", "name", "slot", "return_code", "missing"})
 _READINGS = tuple(f.name for f in fields(GpuSample) if f.name not in _IDENTITY)
 _GPU_NAMES = tuple(f.name for f in fields(GpuSample))
 _PROCESS_NAMES = tuple(f.name for f in fields(ProcessSample))
