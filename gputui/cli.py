@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -205,7 +206,11 @@ def _parser() -> _Parser:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; return its exit code."""
+    """Run the command; return its exit code.
+
+    Garbage is collected only where something goes on for long: there is none in what is imported.
+    """
+    gc.disable()
     open_standard_streams()
     given = list(sys.argv[1:] if arguments is None else arguments)
     try:
@@ -218,6 +223,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     finally:
         let_go_of_stdout()
+        gc.freeze()  # nor is any looked for while the interpreter ends
 
 
 def _run(given: list[str]) -> int:
@@ -241,6 +247,7 @@ def _run(given: list[str]) -> int:
 
 def _command(name: str, arguments: Sequence[str]) -> int:
     """Run what is not the monitor."""
+    gc.enable()
     from importlib import import_module
 
     from gputui.commands import command_names
@@ -304,6 +311,7 @@ def _stream_into(out: StandardOutput, options: argparse.Namespace) -> None:
     from gputui.recording import CaptureWriter
 
     monitor = _monitor(options, [CaptureWriter(out)])
+    gc.enable()
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, lambda *_: monitor.ended.set())
     try:

@@ -11,6 +11,7 @@ else.
 
 from __future__ import annotations
 
+import gc
 import os
 import select
 import signal
@@ -157,6 +158,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         reader = _reader(options)
     except ImportError as error:
         return _cannot_start(capture, error)
+    gc.enable()
     out = Surrounded(capture, Surroundings(system_root()))
     try:
         return sample_for_ever(reader, out, _wait_for_input, interval_s=options.interval_s)

@@ -6,9 +6,12 @@ Most users may not read the kernel log; NVML tells them the code and the GPU, an
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from gputui.bus import parse_bus_id
-from gputui.logs.kernel import KernelEvent
+
+if TYPE_CHECKING:
+    from gputui.logs.kernel import KernelEvent
 
 NVML = "nvml"
 """The name of this log among the sources of log lines."""
@@ -27,6 +30,8 @@ def parse_xid_line(text: str, time_s: float) -> KernelEvent | None:
     >>> parse_xid_line("NVML event: Xid 79 on 0000:3b:00", 0.0).code
     79
     """
+    from gputui.logs.kernel import KernelEvent  # whoever only writes such lines needs none of it
+
     found = _LINE.match(text)
     bus_id = parse_bus_id(found["bus"]) if found else None
     if found is None or bus_id is None:

@@ -13,7 +13,7 @@ import time
 from dataclasses import dataclass
 
 from gputui.silence import DRIVER
-from gputui.sources.spawn import MARK_BYTES
+from gputui.sources.mark import MARK_BYTES
 
 _WHOM = struct.Struct("<q")
 _SINCE = struct.Struct("<d")

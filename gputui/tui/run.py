@@ -88,6 +88,7 @@ def run(
                 source.stop()
                 raise NoReadingError(opening.snapshot.sample.error)
             app = MonitorApp(source, look, glyphs, opening, acting, playback)
+            gc.enable()
             app.run()
         status = _tell_failure(app)
     except (KeyboardInterrupt, SystemExit):
