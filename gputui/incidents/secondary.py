@@ -25,6 +25,9 @@ LINK_XIDS = frozenset({74, *range(144, 151)})
 _LINK_KINDS = ("NvlinkDown", "NvlinkErrors")
 """What they are called where readings show them, or the line itself names the link."""
 
+_HANG_XIDS = frozenset({119, 120})
+"""The system processor does not answer the driver, so that calls to the GPU do not return."""
+
 WITHIN_S = 10.0
 
 
@@ -34,6 +37,8 @@ def causes_of_xid(event: KernelEvent) -> Iterator[Cause]:
         yield Cause("GpuXid", key=str(event.caused_by))
     if event.code in LINK_XIDS:
         yield from (Cause(kind, within_s=WITHIN_S) for kind in _LINK_KINDS)
+    if event.code in _HANG_XIDS:
+        yield Cause("GpuHung", within_s=WITHIN_S)
     if event.code in _SECONDARY:
         yield from (Cause("GpuXid", key=str(code), within_s=WITHIN_S) for code in _PRIMARY)
         yield from (Cause(kind, within_s=WITHIN_S) for kind in _KINDS)

@@ -115,6 +115,7 @@ class TestHang:
         run.inject("xid", gpu=3, code=119, log_only="true")
         run.inject("hang", gpu=3)
         assert run.run(5).the("GpuHung").incident.cause == "firmware"
+        assert run.kinds() == ["GpuHung"]
 
     def test_slow_calls_are_waited_for(self, watched):
         """A call that takes half a second is no incident."""
