@@ -117,7 +117,13 @@ class Node:
             for gpu in self.gpus:
                 if pid in gpu.uses:
                     gpu.ask(pid, 0.0, at_us)
-            self._host.kill(pid)
+            self._host.leave_zombie(pid)
+
+    def bury_zombie(self, pid: int, at_us: int) -> None:
+        """Let the driver, and its parent, take note of the end of a process."""
+        for gpu in self.gpus:
+            gpu.drop_use(pid, at_us)
+        self._host.kill(pid)
 
     def process_ended(self, pid: int, at_us: int) -> None:
         """Take note that a process is gone (it was killed from outside, say)."""

@@ -70,6 +70,10 @@ class ProcessHost(Protocol):
         """End a process that this host started. One that is gone already is no error."""
         ...
 
+    def leave_zombie(self, pid: int) -> None:
+        """End a process, but have nobody take note of its end until :meth:`kill`."""
+        ...
+
 
 class ProcessTable:
     """A host whose processes are rows: PIDs from 4001 upward, the same at every run."""
@@ -85,4 +89,8 @@ class ProcessTable:
 
     def kill(self, pid: int) -> None:
         """Nothing to end: the row is the world's."""
+        del pid
+
+    def leave_zombie(self, pid: int) -> None:
+        """Nothing to end either."""
         del pid

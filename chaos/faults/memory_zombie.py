@@ -10,7 +10,7 @@ from chaos.fault import fault
 from chaos.selection import Gpus
 from chaos.undo import Undo
 from chaos.values import Size
-from fakes.gpu import Gpu
+from fakes.node import Node
 from fakes.process import JobSpec
 from fakes.world import World
 
@@ -40,9 +40,9 @@ class Zombie:
                 command=self.command,
             )
             (process,) = node.start_job(spec, world.now_us)
-            undo.push(partial(_free, gpu, process.pid, world))
+            undo.push(partial(_bury, node, process.pid, world))
             node.leave_zombie(process.pid, world.now_us)
 
 
-def _free(gpu: Gpu, pid: int, world: World) -> None:
-    gpu.drop_use(pid, world.now_us)
+def _bury(node: Node, pid: int, world: World) -> None:
+    node.bury_zombie(pid, world.now_us)

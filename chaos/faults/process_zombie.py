@@ -10,7 +10,7 @@ from chaos.fault import fault
 from chaos.processes import find_process
 from chaos.selection import Gpus, JobId
 from chaos.undo import Undo
-from fakes.gpu import Gpu
+from fakes.node import Node
 from fakes.world import World
 
 
@@ -39,9 +39,10 @@ class Zombie:
         """End one process on each GPU."""
         for gpu in self.gpu.find(world):
             process = find_process(world, gpu, pid=self.pid, job=self.job)
-            undo.push(partial(_free, gpu, process.pid, world))
-            world.node_of(gpu).leave_zombie(process.pid, world.now_us)
+            node = world.node_of(gpu)
+            undo.push(partial(_bury, node, process.pid, world))
+            node.leave_zombie(process.pid, world.now_us)
 
 
-def _free(gpu: Gpu, pid: int, world: World) -> None:
-    gpu.drop_use(pid, world.now_us)
+def _bury(node: Node, pid: int, world: World) -> None:
+    node.bury_zombie(pid, world.now_us)

@@ -14,7 +14,7 @@ from typing import Any
 from chaos.sandbox.lines import Lines
 from chaos.sandbox.plan import NODE, Bind, Entrance, Root
 from chaos.sandbox.program import own_program
-from chaos.sandbox.rank import environment, find_holder
+from chaos.sandbox.rank import environment, find_holder, job_log
 from chaos.sandbox.root import GPU_DEVICES
 from fakes.process import ProcessSpec
 
@@ -111,9 +111,7 @@ class SandboxHost:
 
     def spawn(self, spec: ProcessSpec) -> int:
         """Start a process that stands for a rank; its PID as the node sees it."""
-        if spec.job not in self._jobs:
-            self._jobs.append(spec.job)
-        job_number = self._jobs.index(spec.job)
+        job_number = self._job_number(spec.job)
         waiting = self._holder.waiting(spec.command)
         self._send(
             {
@@ -123,12 +121,24 @@ class SandboxHost:
                 "environment": environment(spec, self.node, job_number),
                 "pid": self._next_pid,
                 "user": self._users.get(spec.user, -1),
+                "output": str(self.job_log(spec.job)),
                 "devices": [f"/dev/{name}" for name in (f"nvidia{spec.gpu}", *GPU_DEVICES)],
             }
         )
         pid = int(self._wait_for("spawned", "failed")["spawned"])
         self._next_pid = pid + 1
         return pid
+
+    def job_log(self, job: str) -> Path:
+        """The file to which the processes of a job write; it is there."""
+        path = job_log(self._directory / "log", self._job_number(job))
+        path.touch(0o644)
+        return path
+
+    def _job_number(self, job: str) -> int:
+        if job not in self._jobs:
+            self._jobs.append(job)
+        return self._jobs.index(job)
 
     def _seen(self, path: Path) -> str:
         """Where a process of the node sees a path of ours."""
@@ -140,6 +150,11 @@ class SandboxHost:
         """End a process that this host started. One that is gone already is no error."""
         with contextlib.suppress(NodeEndedError):
             self._send({"kill": pid})
+
+    def leave_zombie(self, pid: int) -> None:
+        """End a process that this host started, and let it stand in /proc as ended (Z, ps(1))."""
+        with contextlib.suppress(NodeEndedError):
+            self._send({"leave": pid})
 
     def fileno(self) -> int:
         """Ready for reading when :meth:`exited` has something to tell."""

@@ -7,10 +7,11 @@ socket, and tells what happened the same way:
 * first, ``{"node", "tier", "user", "root"}`` (plan.py tells of the root); the answer is
   ``{"ready": PID, "users": DESCRIPTOR}``, its PID as the machine sees it and its handle on the user
   namespace of the node's programs (-1: none), or ``{"refused": WHY}``;
-* ``{"spawn": WORDS, "program", "directory", "environment", "pid", "user", "devices"}``:
-  ``{"spawned": PID}`` or ``{"failed": WHY}``. It runs as user number ``user`` (-1: ours), and holds
-  ``devices``;
-* ``{"kill": PID}``: no answer;
+* ``{"spawn": WORDS, "program", "directory", "environment", "pid", "user", "output", "devices"}``:
+  ``{"spawned": PID}`` or ``{"failed": WHY}``. It runs as user number ``user`` (-1: ours), writes to
+  the file ``output``, and holds ``devices``;
+* ``{"kill": PID}``: no answer; ``{"leave": PID}``: the same, but it is not reaped before it is
+  killed once more;
 * at any time, of a process that it spawned: ``{"exited": PID, "status"}``.
 
 When the socket ends, so does the node: a simulator killed in whatever way leaves no process behind.
@@ -27,6 +28,8 @@ import signal
 import socket
 import sys
 import time
+from collections.abc import Iterator
+from itertools import repeat
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -55,6 +58,7 @@ class Init:
         self._orders = orders
         self._programs = programs
         self._children: set[int] = set()
+        self._undead: set[int] = set()
         self._lifeline, self._held = os.pipe()
         self._woken, wake = os.pipe()
         os.set_blocking(self._woken, False)
@@ -85,8 +89,14 @@ class Init:
                 self._orders.send({"failed": str(error)})
             else:
                 self._orders.send({"spawned": pid})
+        elif order.get("leave") in self._children:
+            self._undead.add(order["leave"])
+            os.kill(order["leave"], signal.SIGKILL)
         elif order.get("kill") in self._children:
             os.kill(order["kill"], signal.SIGKILL)
+            if order["kill"] in self._undead:
+                self._undead.discard(order["kill"])
+                self._reap()
 
     def _spawn(self, order: dict[str, Any]) -> int:
         """Start a program under any words, with a PID of choice where that can be had."""
@@ -97,10 +107,10 @@ class Init:
                 for number in (signal.SIGCHLD, signal.SIGPIPE, signal.SIGXFSZ):
                     signal.signal(number, signal.SIG_DFL)
                 os.setsid()
-                nowhere = os.open(os.devnull, os.O_RDWR)
+                output = os.open(order["output"], os.O_WRONLY | os.O_APPEND)
                 os.dup2(self._lifeline, 0)
-                os.dup2(nowhere, 1)
-                os.dup2(nowhere, 2)
+                os.dup2(output, 1)
+                os.dup2(output, 2)
                 if self._programs:
                     _settle(self._programs, order["user"], order["devices"])
                 os.chdir(order["directory"])
@@ -111,9 +121,9 @@ class Init:
         return child
 
     def _reap(self) -> None:
-        while True:
+        for wanted in self._ended():
             try:
-                pid, status = os.waitpid(-1, os.WNOHANG)
+                pid, status = os.waitpid(wanted, os.WNOHANG)
             except ChildProcessError:
                 return
             if pid == 0:
@@ -121,6 +131,12 @@ class Init:
             if pid in self._children:
                 self._children.discard(pid)
                 self._tell({"exited": pid, "status": os.waitstatus_to_exitcode(status)})
+
+    def _ended(self) -> Iterator[int]:
+        """Whom to wait for: anybody, or one after the other where some are to stay as they are."""
+        if not self._undead:
+            yield from repeat(-1)
+        yield from (pid for pid in _zombies() if pid not in self._undead)
 
     def _tell(self, message: dict[str, Any]) -> None:
         with contextlib.suppress(OSError):  # nobody listens: the socket's end is read next
@@ -146,6 +162,18 @@ class Init:
                     time.sleep(0.01)
             except ChildProcessError:
                 return
+
+
+def _zombies() -> list[int]:
+    """The children of this process that have ended (proc_pid_stat(5))."""
+    parent, found = str(os.getpid()), []
+    for entry in Path("/proc").iterdir():
+        with contextlib.suppress(OSError, ValueError):
+            pid = int(entry.name)
+            state, its_parent = (entry / "stat").read_text().rpartition(")")[2].split()[:2]
+            if state == "Z" and its_parent == parent:
+                found.append(pid)
+    return found
 
 
 def _fork_as(pid: int) -> int:

@@ -162,7 +162,9 @@ class ProcessTable:
         stat = read_stat(self._proc, pid)
         known = self._known.get(pid)
         if stat is not None and (known is None or known.gives_way_to(stat)):
-            known = _Known(stat.start_ticks, doubt=self._namespace.doubt(pid))
+            # One that has ended has nothing open any more by which it could be told.
+            doubt = None if stat.has_ended else self._namespace.doubt(pid)
+            known = _Known(stat.start_ticks, doubt=doubt)
         elif known is None:
             known = _Known(start_ticks=None)
         known.take_note(stat)

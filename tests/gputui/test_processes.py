@@ -229,6 +229,13 @@ def test_a_zombie_has_ended(machine):
     assert (found.command, found.unreachable) == ("[python3]", HAS_ENDED)
 
 
+def test_a_zombie_in_a_container_is_known_by_its_number(machine):
+    """It has no GPU open any more, and its memory may be held all the same."""
+    machine.contain()
+    machine.start(77, state="Z", command=b"")
+    assert machine.look(77).unreachable == HAS_ENDED
+
+
 @pytest.mark.parametrize("stat", [b"", b"77", b"77 (x) S 1 2", b"77 (x) S " + b"y " * 50])
 def test_a_stat_that_is_cut_short_is_nobody(machine, stat):
     """A process that ends while it is read leaves no traceback."""
