@@ -35,6 +35,7 @@ from chaos.sandbox.tier import Outcome, check_uncontained, start_nodes
 from chaos.scenario import Entry
 from fakes.clock import Clock, ScaledClock
 from fakes.commands.registry import commands
+from fakes.job_log import JobLogFiles
 from fakes.kernel_log import KernelLogFile
 from fakes.node import Node
 from fakes.nvml.answer import answer
@@ -177,6 +178,9 @@ class Stage:
         )
         self._stack.callback(log.close)
         node.kernel_log.listen(log)
+        job_logs = JobLogFiles(self.hosts[node.name].job_log)
+        self._stack.callback(job_logs.close)
+        node.job_log.listen(job_logs)
         answering = None
         if self._look_alike is not None:
             scene = Scene(node, run.world, clock.now_us, self._bindings)

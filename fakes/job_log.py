@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
+from typing import TextIO
 
 from fakes.process import Process
 
@@ -45,3 +47,24 @@ class JobLog:
         self.lines.append(line)
         for listener in self._listeners:
             listener(line)
+
+
+class JobLogFiles:
+    """A view of a node's job logs: a file for each job. ``path_of`` says which it is."""
+
+    def __init__(self, path_of: Callable[[str], Path]) -> None:
+        self._path_of = path_of
+        self._files: dict[str, TextIO] = {}
+
+    def __call__(self, line: JobLine) -> None:
+        """Write one line, at once."""
+        file = self._files.get(line.job)
+        if file is None:
+            file = self._files[line.job] = self._path_of(line.job).open("a", encoding="utf-8")
+        file.write(f"{line.text}\n")
+        file.flush()
+
+    def close(self) -> None:
+        """Close the files."""
+        for file in self._files.values():
+            file.close()

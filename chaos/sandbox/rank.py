@@ -19,6 +19,9 @@ from fakes.process import ProcessSpec
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 _FIRST_JOB = 1001
 
+JOB_LOGS = "slurm-*.out"
+"""The names of the files to which jobs write, as sbatch(1) calls them."""
+
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
@@ -80,6 +83,16 @@ def find_holder(folder: Path) -> Holder:
         return ShellHolder(Path("/bin/sh"), folder)
 
 
+def slurm_id(job_number: int) -> int:
+    """The id that Slurm would have given a node's first job, its second ..."""
+    return _FIRST_JOB + job_number
+
+
+def job_log(folder: Path, job_number: int) -> Path:
+    """The file to which the processes of a job write."""
+    return folder / JOB_LOGS.replace("*", str(slurm_id(job_number)))
+
+
 def environment(spec: ProcessSpec, node: str, job_number: int) -> dict[str, str]:
     """What Slurm and torchrun tell a rank, and nothing of this machine's.
 
@@ -95,7 +108,7 @@ def environment(spec: ProcessSpec, node: str, job_number: int) -> dict[str, str]
     if not spec.job:
         return words
     return words | {
-        "SLURM_JOB_ID": str(_FIRST_JOB + job_number),
+        "SLURM_JOB_ID": str(slurm_id(job_number)),
         "SLURM_JOB_NAME": spec.job,
         "SLURM_JOB_USER": spec.user,
         "SLURM_NTASKS": str(spec.ranks),

@@ -25,9 +25,11 @@ from chaos.sandbox.covers import (
 from chaos.sandbox.hiding import fresh_places, hidden_paths, sockets_in_use
 from chaos.sandbox.people import write_files
 from chaos.sandbox.plan import NODE, Bind, Fresh, Layer, Root
+from chaos.sandbox.rank import JOB_LOGS
 
 NODE_VARIABLE = "GPUTUI_FAKE_NODE"
 KERNEL_LOG_VARIABLE = "GPUTUI_KERNEL_LOG"
+JOB_LOG_VARIABLE = "GPUTUI_JOB_LOG"
 STATE_VARIABLE = "XDG_STATE_HOME"
 RUN_VARIABLE = "GPUCHAOS_RUN"
 """Names the run to ``gpuchaos`` itself, for those who call it from inside."""
@@ -156,6 +158,7 @@ def environment(
     seen = Path(NODE) if contained else directory
     log = kernel_log(directory)
     own[KERNEL_LOG_VARIABLE] = str(_SYSTEM_LOGS / log.name if contained else log)
+    own[JOB_LOG_VARIABLE] = str((_SYSTEM_LOGS if contained else log.parent) / JOB_LOGS)
     own[RUN_VARIABLE] = run
     own[NODE_VARIABLE] = str(seen)
     if library:

@@ -29,6 +29,9 @@ if TYPE_CHECKING:  # what reads the words takes time to import, and many nodes h
 AUTO = "auto"
 NONE = "none"
 
+ENVIRONMENT = "GPUTUI_JOB_LOG"
+"""A pattern of paths, beside what is found: for those who start the monitor through others."""
+
 MOST_LOGS = 64
 _MOST_EVENTS = 10_000
 _MOST_AT_ONCE_BYTES = 4 << 20
@@ -97,12 +100,14 @@ class JobLogs:
         on_words: Callable[[], None] = lambda: None,
     ) -> None:
         self._choice = choice
+        self._pattern = os.environ.get(ENVIRONMENT, "") if choice == AUTO else choice
         self._proc = proc
         self._on_words = on_words
         self._host = os.uname().nodename
         self._logs: dict[tuple[int, int], _Log] = {}
         self._known_pids: dict[int, tuple[tuple[int, int], ...]] = {}
         self._denied: dict[str, str] = {}
+        self._given: set[str] = set()
         self._words: deque[HeardWord] = deque(maxlen=_MOST_EVENTS)
         self._processes: tuple[ProcessSample, ...] = ()
         self._searched_s = float("-inf")
@@ -112,7 +117,7 @@ class JobLogs:
     @property
     def notice(self) -> str:
         """What cannot be read, and what to do about it; empty while all can."""
-        if not self._denied:
+        if not self._denied or (self._choice == AUTO and self._pattern):
             return ""
         which, why = next(iter(self._denied.items()))
         more = f" and {len(self._denied) - 1} more" if len(self._denied) > 1 else ""
@@ -153,9 +158,9 @@ class JobLogs:
         """Search for logs if it is time, and read what is new in those there are."""
         if self._choice == AUTO:
             self._search_processes(self._processes, monotonic_s)
-        elif monotonic_s - self._searched_s >= _SEARCHES_EVERY_S:
+        if self._pattern and monotonic_s - self._searched_s >= _SEARCHES_EVERY_S:
             self._searched_s = monotonic_s
-            self._search_paths(_matching(self._choice), monotonic_s)
+            self._search_paths(_matching(self._pattern), monotonic_s)
         before = len(self._words)
         for identity, log in list(self._logs.items()):
             self._read(log, now_s)
@@ -203,14 +208,13 @@ class JobLogs:
         return found
 
     def _search_paths(self, paths: Iterable[str], monotonic_s: float) -> None:
-        known = {log.name for log in self._logs.values()}
         for path in paths:
-            name = PurePath(path).stem
-            if name in known:
+            if path in self._given:
                 continue
             try:
                 if is_regular(path):
-                    self._open(path, name, monotonic_s, given=True)
+                    self._given.add(path)
+                    self._open(path, _job_name(path), monotonic_s, given=True)
             except OSError as error:
                 self._deny(path, error)
 
@@ -247,8 +251,14 @@ def _matching(pattern: str) -> Iterable[str]:
 def _name(path: str) -> str:
     """What a log is called, by the name of its file without its ending."""
     with contextlib.suppress(OSError):
-        return PurePath(os.readlink(path).removesuffix(" (deleted)")).stem  # noqa: PTH115
+        return _job_name(os.readlink(path).removesuffix(" (deleted)"))  # noqa: PTH115
     return PurePath(path).parts[-3]
+
+
+def _job_name(path: str) -> str:
+    """What a job is called by its log's name; sbatch puts the job's id into it."""
+    stem = PurePath(path).stem
+    return stem.removeprefix("slurm-") if stem.removeprefix("slurm-").isdigit() else stem
 
 
 def _rank(proc: str, pid: int) -> int | None:
