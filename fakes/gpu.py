@@ -2,6 +2,8 @@
 
 A GPU's readings are functions of time since its conditions last changed. Reading changes nothing,
 so nothing depends on when, how often or in which order a GPU is read.
+
+A long module: whatever changes a GPU must close the books of what was, which are all kept here.
 """
 
 from __future__ import annotations
@@ -111,6 +113,7 @@ class Gpu:
         self._received, self._sent = traffic(self.pcie, profile.pcie, 0.0, self._seed)
         self._video_mhz = VideoClocks(profile)
         self._held_bytes: int | None = 0
+        self._holders: tuple[tuple[int, int], ...] | None = ()
         self._energy_mj = 0
         self._limited_us = dict.fromkeys(Limit, 0)
         self._brakes: set[str] = set()
@@ -356,6 +359,13 @@ class Gpu:
                 held += use.memory.bytes_at(at_us)
         return held if held < self.capacity_bytes else self.capacity_bytes
 
+    def holders(self, at_us: int) -> tuple[tuple[int, int], ...]:
+        """PID and bytes held, by PID, also of those that have ended; a leak has no holder."""
+        if self._holders is not None:
+            return self._holders
+        uses = sorted(self.uses.items())
+        return tuple((pid, use.memory.bytes_at(at_us)) for pid, use in uses if pid != LEAKED)
+
     # --- within ---------------------------------------------------------------------------------
 
     def _account(self, at_us: int) -> None:
@@ -382,8 +392,10 @@ class Gpu:
 
     def _tell(self, at_us: int) -> None:
         held = [use.memory for use in self.uses.values()]
-        grows = any(each.bytes_per_s for each in held)
-        self._held_bytes = None if grows else sum(each.held_bytes for each in held)
+        self._held_bytes = self._holders = None
+        if not any(each.bytes_per_s for each in held):
+            self._held_bytes = sum(each.held_bytes for each in held)
+            self._holders = self.holders(at_us)
         if self.on_change:
             self.on_change(self, at_us)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from struct import Struct
 
-from fakes.gpu import LEAKED, Gpu
+from fakes.gpu import Gpu
 from fakes.node import Node
 from fakes.nvml.answer import Reach, Value, answers
 from fakes.nvml.answers.utilization import SAMPLING_US
@@ -23,7 +23,7 @@ _COMPUTE, _GRAPHICS, _MPS, _ALL = range(4)
 @answers("nvmlDeviceGetComputeRunningProcesses", reach=Reach.DRIVER)
 def compute_processes_v1(gpu: Gpu, at_us: int) -> Value:
     """Processes with a compute context: PID and memory, 16 bytes each."""
-    return b"".join([_V1.pack(pid, held) for pid, held in _holders(gpu, at_us)])
+    return b"".join([_V1.pack(pid, held) for pid, held in gpu.holders(at_us)])
 
 
 @answers(
@@ -34,7 +34,7 @@ def compute_processes_v1(gpu: Gpu, at_us: int) -> Value:
 def compute_processes(gpu: Gpu, at_us: int) -> Value:
     """Processes with a compute context: PID, memory and MIG instances, 24 bytes each."""
     return b"".join(
-        [_V2.pack(pid, held, NO_INSTANCE, NO_INSTANCE) for pid, held in _holders(gpu, at_us)]
+        [_V2.pack(pid, held, NO_INSTANCE, NO_INSTANCE) for pid, held in gpu.holders(at_us)]
     )
 
 
@@ -61,7 +61,7 @@ def process_details(gpu: Gpu, at_us: int, words: tuple[int, ...]) -> Value:
     if mode in (_GRAPHICS, _MPS):
         return b""
     return b"".join(
-        [_DETAIL.pack(pid, held, NO_INSTANCE, NO_INSTANCE, 0) for pid, held in _holders(gpu, at_us)]
+        [_DETAIL.pack(pid, held, NO_INSTANCE, NO_INSTANCE, 0) for pid, held in gpu.holders(at_us)]
     )
 
 
@@ -87,12 +87,6 @@ def processes_utilization(gpu: Gpu, node: Node, at_us: int, words: tuple[int, ..
             for pid, sm, mem in _busy(gpu, at_us)
         )
     )
-
-
-def _holders(gpu: Gpu, at_us: int) -> list[tuple[int, int]]:
-    """PID and bytes held, by PID, also of those that have ended; for a leak nobody is listed."""
-    uses = gpu.uses
-    return [(pid, uses[pid].memory.bytes_at(at_us)) for pid in sorted(uses) if pid != LEAKED]
 
 
 def _busy(gpu: Gpu, at_us: int) -> Iterator[tuple[int, int, int]]:
