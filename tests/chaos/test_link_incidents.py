@@ -260,3 +260,20 @@ class TestSwitchAndFabric:
         told = run.run(5).the("FabricNotReady")
         assert (told.incident.gpu, told.incident.cause) == (5, cause)
         assert told.incident.severity is Severity.WARNING
+
+
+class TestWithAJob:
+    def test_a_links_death_is_one_incident_with_the_jobs(self, watched):
+        """Xid 74, the link in the readings, and what NCCL says when it dies: one top incident."""
+        run = watched().run(40)
+        run.inject("nvlink", gpu=2, down=5)
+        run.run(3)
+        words = (
+            "[rank2]:[E ProcessGroupNCCL.cpp:616] [Rank 2] Watchdog caught collective operation "
+            "timeout: WorkNCCL(SeqNum=731, OpType=ALLREDUCE, NumelIn=1, NumelOut=1, "
+            "Timeout(ms)=600000) ran for 600031 milliseconds before timing out."
+        )
+        run.inject("log", node="n0", source="train", line=words)
+        run.run(10)
+        assert run.kinds() == ["NvlinkDown"]
+        assert {"GpuXid", "NvswitchError", "NcclTimeout"} <= {one.kind for one in run.incidents}
