@@ -20,6 +20,11 @@ from pathlib import Path
 
 import pyte
 import pytest
+from hypothesis import settings
+
+# How long an example takes says something of the machine, not of the code.
+settings.register_profile("patient", deadline=None)
+settings.load_profile("patient")
 
 ROOT = Path(__file__).parents[1]
 GPUCHAOS = (sys.executable, "-m", "chaos")
