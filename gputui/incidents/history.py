@@ -10,6 +10,7 @@ from typing import Generic, TypeVar
 from gputui.incidents.boots import Boots
 from gputui.incidents.failures import Failures
 from gputui.incidents.growth import Counters
+from gputui.incidents.lines import Lines
 from gputui.incidents.neighbourhood import Neighbourhood
 from gputui.incidents.ports import Ports
 from gputui.incidents.thresholds import Thresholds
@@ -66,12 +67,13 @@ class History:
 
     def __init__(self, thresholds: Thresholds = DEFAULTS) -> None:
         self.thresholds = thresholds
-        self.samples: deque[NodeSample] = deque(maxlen=_MOST_SAMPLES)
+        self.samples: deque[NodeSample] = deque()
         self.counters = Counters()
         self.boots = Boots()
         self.failures = Failures()
         self.ports = Ports()
         self.neighbours = Neighbourhood()
+        self._lines = Lines()
         self._kernel: _Events[tuple[str | None, str, int | None], KernelEvent] = _Events()
         self._jobs: _Events[tuple[str | None, str], JobEvent] = _Events()
         self._processes: dict[tuple[int, int], ProcessSample] = {}
@@ -85,17 +87,17 @@ class History:
         A sample of the same moment takes the place of the one before it.
         """
         if self.samples and self.samples[-1].time_s == sample.time_s:
-            self.samples.pop()
+            self._lines.drop_last(self.samples.pop())
         else:
             self.processes_before = self._processes_now
         self._processes_now = sample.processes
-        self.samples.append(replace(sample, processes=()))
+        self._append(replace(sample, processes=()))
         self.ports.add(sample)
         self.neighbours.add(sample)
         self.counters.add(sample)
         self.boots.add(sample)
         while sample.time_s - self.samples[0].time_s > WINDOW_S and len(self.samples) > 2:
-            self.samples.popleft()
+            self._lines.drop_first(self.samples.popleft())
         for process in sample.processes:
             whose = process.pid, process.gpu
             self._processes.pop(whose, None)
@@ -112,8 +114,15 @@ class History:
             return 0
         last = self.samples[-1]
         later = [time_s for time_s in times_s if time_s > last.time_s]
-        self.samples.extend(replace(last, time_s=time_s) for time_s in later)
+        for time_s in later:
+            self._append(replace(last, time_s=time_s))
         return len(later)
+
+    def _append(self, sample: NodeSample) -> None:
+        if len(self.samples) == _MOST_SAMPLES:
+            self._lines.drop_first(self.samples.popleft())
+        self.samples.append(sample)
+        self._lines.add(sample)
 
     def add_event(self, event: KernelEvent, *, instead_of: KernelEvent | None = None) -> None:
         """Remember an event of the kernel log, in the place of one that told the same.
@@ -132,15 +141,7 @@ class History:
         """What ``read`` gives of one GPU in the last seconds: (time, value), missing ones out."""
         if not self.samples:
             return []
-        since_s = self.samples[-1].time_s - last_s
-        found = []
-        for sample in self.samples:
-            if sample.time_s < since_s:
-                continue
-            for gpu in sample.gpus:
-                if gpu.index == index and (value := read(gpu)) is not None:
-                    found.append((sample.time_s, value))
-        return found
+        return self._lines.series(index, self.samples[-1].time_s - last_s, read)
 
     def events_on(self, gpu: GpuSample) -> Iterator[KernelEvent]:
         """The log's events that name a GPU's PCI address, oldest first."""

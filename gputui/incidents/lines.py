@@ -1,0 +1,50 @@
+"""Each GPU's readings of the last minute and a half, for rules that look back on one GPU."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from typing import TypeVar
+
+from gputui.model import GpuSample, NodeSample
+
+Value = TypeVar("Value")
+
+
+class Lines:
+    """Follows a queue of samples: what is added to it or dropped from it is so here as well."""
+
+    def __init__(self) -> None:
+        self._of_gpu: dict[int, deque[tuple[float, GpuSample]]] = {}
+
+    def add(self, sample: NodeSample) -> None:
+        """A sample was added at the end."""
+        for gpu in sample.gpus:
+            self._of_gpu.setdefault(gpu.index, deque()).append((sample.time_s, gpu))
+
+    def drop_first(self, sample: NodeSample) -> None:
+        """The first sample was dropped."""
+        for gpu in sample.gpus:
+            line = self._of_gpu[gpu.index]
+            line.popleft()
+            if not line:
+                del self._of_gpu[gpu.index]
+
+    def drop_last(self, sample: NodeSample) -> None:
+        """The last sample was dropped."""
+        for gpu in sample.gpus:
+            self._of_gpu[gpu.index].pop()
+
+    def series(
+        self, index: int, since_s: float, read: Callable[[GpuSample], Value | None]
+    ) -> list[tuple[float, Value]]:
+        """What ``read`` gives of one GPU since a time, oldest first; missing ones are left out."""
+        found: list[tuple[float, Value]] = []
+        for time_s, gpu in reversed(self._of_gpu.get(index, ())):
+            if time_s < since_s:
+                break
+            value = read(gpu)
+            if value is not None:
+                found.append((time_s, value))
+        found.reverse()
+        return found
