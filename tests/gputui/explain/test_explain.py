@@ -1,0 +1,169 @@
+"""gputui explain: what an error means, who says what, what to do; nothing is guessed."""
+
+import json
+
+import pytest
+
+from gputui.commands.explain import run
+from gputui.explain.topics import topics
+from gputui.facts.words import kind_table, word_table
+from gputui.incidents.rules import all_rules
+
+
+@pytest.fixture
+def explain(capsys):
+    """Run the command; its exit status and what it printed, as an object if it is one."""
+
+    def explained(*arguments, status=0):
+        assert run(arguments) == status
+        out, err = capsys.readouterr()
+        return json.loads(out) if "--json" in arguments else out + err
+
+    return explained
+
+
+@pytest.mark.parametrize(
+    ("question", "about", "title"),
+    [
+        ("79", "xid", "Xid 79 "),
+        ("Xid 79", "xid", "Xid 79 "),
+        ("xid:79", "xid", "Xid 79 "),
+        ("SXid 20009", "sxid", "SXid 20009 "),
+        ("20009", "sxid", "SXid 20009 "),
+        ("802", "text", "CUDA error 802 "),
+        ("CUDA error 46", "text", "CUDA error 46 "),
+        ("cudaErrorIllegalAddress", "text", "CUDA error 700 "),
+        ("ROBUST_CHANNEL_GPU_HAS_FALLEN_OFF_THE_BUS", "xid", "Xid 79 "),
+        ("GpuLost", "incident", "GpuLost"),
+        ("gpu-lost", "incident", "GpuLost"),
+        ("HW Power Brake Slowdown", "clock reason", "hw_power_brake_slowdown"),
+        ("clocks_event_reasons.sw_power_cap", "clock reason", "sw_power_cap"),
+        ("Drain and Reset", "recovery action", "Drain and Reset"),
+        ("LOST", "state", "lost"),
+        (
+            "RuntimeError: CUDA error: an illegal memory access was encountered",
+            "text",
+            "CUDA error",
+        ),
+        ("illegal memory access", "text", "CUDA error 700 "),
+        ("NVRM: GPU 0000:18:00.0: GPU has fallen off the bus.", "incident", "GpuLost"),
+        ("NVRM: GPU 0000:18:00.0: RmInitAdapter failed! (0x26:0xffff:1)", "incident", "DriverNot"),
+        (
+            "Mar 02 10:11:13 n0 kernel: NVRM: Xid (PCI:0000:d8:00): 45, pid=3, name=p",
+            "xid",
+            "Xid 45 ",
+        ),
+        (
+            "nvidia-nvswitch0: SXid (PCI:0000:86:00.0): 20034, Fatal, Link 33 x",
+            "sxid",
+            "SXid 20034",
+        ),
+    ],
+)
+def test_whatever_people_have_at_hand_is_understood(explain, question, about, title):
+    """A number, a name, a word of another program, a text, a whole line of a log."""
+    found = explain("--json", question)
+    assert found["about"] == about
+    assert found["title"].startswith(title)
+    assert found["meaning"]
+    assert found["action_text"]
+    assert found["source"]
+
+
+def test_every_xid_and_kind_has_an_answer(explain):
+    """There is nothing in the tables that cannot be asked about."""
+    for code in range(1, 177):
+        assert explain("--json", str(code))["verdicts"]
+    for kind in kind_table().facts.values():
+        assert explain("--json", kind.kind)["cause"]
+    for word in word_table().facts.values():
+        assert explain("--json", word.word)["meaning"]
+
+
+def test_every_kind_that_a_rule_tells_is_explained():
+    """An incident's kind on the screen can be looked up."""
+    assert {rule.kind for rule in all_rules()} <= {one.kind for one in kind_table().facts.values()}
+
+
+def test_vendors_that_differ_stand_side_by_side(explain):
+    """Nobody's verdict is hidden behind another's."""
+    shown = explain("63")
+    assert "who says what, and they differ:" in shown
+    for vendor, word in (("NVIDIA", "IGNORE"), ("gpud", "Fatal"), ("DCGM", "WARN(mem)")):
+        assert any(line.split()[0] == vendor and word in line for line in shown.splitlines())
+
+
+def test_the_drivers_own_words_outrank_the_code(explain):
+    """RST: No in an Xid 94 or 95, and the action that an Xid 154 names."""
+    line = "NVRM: Xid (PCI:0000:41:00): 95, pid=7, Uncontained: LTC TAG (0x2). RST: No, D-RST: Yes"
+    assert explain("--json", line)["action"] == "drain_and_reset"
+    line = (
+        "NVRM: Xid (PCI:0009:01:00): 154, GPU recovery action changed from 0x0 (None) "
+        "to 0x2 (Node Reboot Required)"
+    )
+    assert explain("--json", line)["action"] == "reboot_node"
+
+
+NVLINK5 = (
+    "[ 5002.0] NVRM: Xid (PCI:0008:01:00): 145, pid=11436, name=cache_mgr_main, "
+    "RLW_SRC_TRACK Nonfatal XC1 i0 Link 03 (0x040868e2 0x00000008 0x00000000 0x00000000)"
+)
+
+
+def test_an_nvlink5_line_is_decoded(explain):
+    """With the driver's version in its layout, without it in both."""
+    both = " ".join(explain("--json", NVLINK5)["details"])
+    assert "both readings follow" in both
+    assert "before R575: RLW_SRC_TRACK: Non-fatal, NVIDIA says XID_154_EVAL" in both
+    assert "R575 and later: no row of the catalogue fits" in both
+    one = " ".join(explain("--json", "--driver", "570.124.06", NVLINK5)["details"])
+    assert "before R575: RLW_SRC_TRACK" in one
+    assert "R575 and later" not in one
+
+
+def test_an_unknown_code_is_shown_raw(explain):
+    """No name, no verdicts, and it says so."""
+    found = explain("--json", "Xid 999")
+    assert (found["title"], found["verdicts"]) == ("Xid 999", [])
+    assert "nothing is guessed" in " ".join(found["details"])
+
+
+def test_a_number_of_two_meanings_tells_both(explain):
+    """46 is an Xid, and an error of CUDA as well."""
+    assert "CUDA error 46 is another thing" in explain("46")
+
+
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        ("GpuLots", "did you mean GpuLost?"),
+        ("sw_power_cup", "did you mean sw_power_cap?"),
+        ("trace.json", "traces are not explained"),
+        ("no such thing at all", 'nothing is known of "no such thing at all"'),
+    ],
+)
+def test_what_is_not_understood_is_told_with_what_is(explain, question, words):
+    """What may have been meant, and each sort of thing that can be asked."""
+    shown = explain(question, status=64)
+    assert words in shown
+    assert all(topic.known in shown for topic in topics())
+
+
+def test_bad_rows_of_the_site_are_told(explain, tmp_path, monkeypatch):
+    """The answer comes all the same, and the mistake has its file and line."""
+    from gputui.facts.xid import _by_code, xid_table
+
+    folder = tmp_path / "config" / "gputui" / "facts.d"
+    folder.mkdir(parents=True)
+    (folder / "xid.csv").write_text("code,action\n79,power_cicle\n")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    for cached in (xid_table, _by_code):
+        cached.cache_clear()
+    try:
+        shown = explain("79")
+        assert "drain, power-cycle the node" in shown
+        assert 'xid.csv:2: action is "power_cicle"' in shown
+        assert 'did you mean "power_cycle"?' in shown
+    finally:
+        for cached in (xid_table, _by_code):
+            cached.cache_clear()
