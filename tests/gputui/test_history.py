@@ -19,7 +19,7 @@ def value(gpu):
 @settings(deadline=None)
 @given(steps, st.integers(0, 3))
 def test_one_gpus_readings_are_those_of_the_samples_there_are(steps, passed_over):
-    """GPUs that come and go, samples of one moment, long gaps and looks passed over: all the same."""
+    """Also where GPUs come and go, of samples of one moment, after gaps and looks passed over."""
     past = History()
     now_s = 0.0
     for number, (wait_s, there) in enumerate(steps):
