@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from gputui.model import LinkSample, NodeSample
 
@@ -42,21 +42,25 @@ def named(sample: NodeSample, name: str) -> LinkSample | None:
     return next((link for link in sample.links if link.name == name), None)
 
 
-def grown(samples: Iterable[NodeSample], name: str, counters: Iterable[str]) -> tuple[int, float]:
+def grown(samples: Sequence[NodeSample], name: str, counters: Iterable[str]) -> tuple[int, float]:
     """By how much counters of a link grew over some samples, together, and in how many seconds.
 
     A counter that fell has begun anew. Nothing, in no time, where the link is in fewer than two.
     """
-    told = [
-        (one.time_s, link)
-        for one in samples
-        if (link := named(one, name)) is not None and link.growth_s is not None
-    ]
-    if len(told) < 2:
+    first, last = _counted(samples, name), _counted(reversed(samples), name)
+    if first is None or last is None:
         return 0, 0.0
-    (first_s, first), (last_s, last) = told[0], told[-1]
     growth = 0
     for counter in counters:
-        before, now = first.counters.get(counter, 0), last.counters.get(counter, 0)
+        before, now = first[1].counters.get(counter, 0), last[1].counters.get(counter, 0)
         growth += now - before if now >= before else now
-    return growth, last_s - first_s
+    return growth, last[0] - first[0]
+
+
+def _counted(samples: Iterable[NodeSample], name: str) -> tuple[float, LinkSample] | None:
+    """The first sample in which a link's counters were read."""
+    for sample in samples:
+        link = named(sample, name)
+        if link is not None and link.growth_s is not None:
+            return sample.time_s, link
+    return None

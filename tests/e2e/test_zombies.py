@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def test_a_zombie_stands_in_proc_and_holds_its_memory_until_it_is_healed(fake_node):
-    """It is listed with who it was, that it has ended and what it holds; others are reaped still."""
+    """It is listed with what it holds, and that it has ended; others are reaped as ever."""
     node = fake_node("h100-sxm", "--gpus", "2")
     fault = node.inject("process", "gpu=1", "zombie=true")
     other = node.inject("process", "gpu=0", "end=true")

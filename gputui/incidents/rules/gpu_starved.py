@@ -48,20 +48,25 @@ def gpu_starved(now: NodeSample, past: History) -> Iterator[Finding]:
 
 def _scarce(past: History) -> tuple[str, float] | None:
     """What the host's tasks wait for, and for how much of the time."""
+    least = 100 * past.thresholds.pressure_share
+    now = past.samples[-1].host_readings
+    if now is None or max(_io(now), _cpu(now)) < least:
+        return None
     readings = [one.host_readings for one in past.samples if one.host_readings is not None]
-    found = [("I/O", _pressure(readings, "io")), ("a CPU", _pressure(readings, "cpu"))]
-    what, percent = max(found, key=lambda pair: pair[1])
-    return (what, percent) if percent >= 100 * past.thresholds.pressure_share else None
+    if len(readings) < _LEAST_SAMPLES:
+        return None
+    io, cpu = mean(map(_io, readings)), mean(map(_cpu, readings))
+    if max(io, cpu) < least:
+        return None
+    return ("I/O", io) if io >= cpu else ("a CPU", cpu)
 
 
-def _pressure(readings: Sequence[HostSample], of: str) -> float:
-    told = [
-        value
-        for one in readings
-        if (value := one.io_pressure_percent if of == "io" else one.cpu_pressure_percent)
-        is not None
-    ]
-    return mean(told) if len(told) >= _LEAST_SAMPLES else 0.0
+def _io(host: HostSample) -> float:
+    return host.io_pressure_percent or 0.0
+
+
+def _cpu(host: HostSample) -> float:
+    return host.cpu_pressure_percent or 0.0
 
 
 def _starves(gpu: GpuSample, now: NodeSample, past: History) -> bool:

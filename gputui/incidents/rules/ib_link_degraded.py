@@ -17,6 +17,8 @@ _ERRORS = (
     "excessive_buffer_overrun_errors",
 )  # fmt: skip
 
+_ALL = frozenset((*_DOWNS, *_RECOVERIES, *_ERRORS))
+
 _FLAPS, _RETRAINS = 2, 3
 """So often within a minute and a half a link does not fail by chance."""
 
@@ -57,13 +59,15 @@ def _troubles(
     link: LinkSample, now: NodeSample, past: History
 ) -> Iterator[tuple[str, str, Severity]]:
     """What tells one trouble from another, what is so, and how bad it is."""
-    downs, over_s = grown(past.samples, link.name, _DOWNS)
-    retrains, _ = grown(past.samples, link.name, _RECOVERIES)
+    # Those that never counted anything, which are most, cost nothing.
+    counted = link.counters.keys() & _ALL
+    downs, over_s = grown(past.samples, link.name, _DOWNS) if counted else (0, 0.0)
+    retrains, _ = grown(past.samples, link.name, _RECOVERIES) if counted else (0, 0.0)
     if downs or retrains:
         text = f"went down {downs} and retrained {retrains} times in {over_s:.0f} s"
         often = downs >= _FLAPS or retrains >= _RETRAINS
         yield "flaps", text, WARNING if often else INFO
-    errors, _ = grown(past.samples, link.name, _ERRORS)
+    errors, _ = grown(past.samples, link.name, _ERRORS) if counted else (0, 0.0)
     if errors and over_s >= _LEAST_S and link.speed_mbps:
         rate = errors / over_s
         if rate > _ERROR_RATE * link.speed_mbps * 1e6:
