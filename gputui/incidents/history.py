@@ -20,7 +20,7 @@ from gputui.model import GpuSample, NodeSample, ProcessSample
 
 WINDOW_S = 90.0
 _MOST_SAMPLES = 1000
-_EVENTS_OF_A_SORT = 100
+_EVENTS_OF_A_SORT = MOST_OF_A_SORT = 100
 _MOST_SORTS = 500
 _MOST_PROCESSES = 1000
 
@@ -51,6 +51,9 @@ class _Events(Generic[Sort, Event]):
 
     def sorts(self) -> Iterable[tuple[Sort, deque[Event]]]:
         return self._of_sort.items()
+
+    def of(self, sort: Sort) -> Iterable[Event]:
+        return self._of_sort.get(sort, ())
 
     def where(self, holds: Callable[[Sort], bool]) -> Iterator[Event]:
         for sort, events in self._of_sort.items():
@@ -173,6 +176,18 @@ class History:
             (event for event in found if not families or event.family in families),
             key=lambda event: event.time_s,
         )
+
+    def job_said(self, job: str | None, pattern: str) -> list[JobEvent]:
+        """What a job's logs said of one pattern, as it was heard; the last of many."""
+        return list(self._jobs.of((job, pattern)))
+
+    def job_patterns(self, job: str | None) -> dict[str, float]:
+        """The patterns that a job's logs have shown, each with the time of the last."""
+        return {
+            pattern: events[-1].time_s
+            for (whose, pattern), events in self._jobs.sorts()
+            if whose == job and events
+        }
 
     def process(self, pid: int) -> tuple[ProcessSample, ...]:
         """A process as it was last seen, on each of its GPUs; also after it has ended."""

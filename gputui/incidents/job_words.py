@@ -64,11 +64,11 @@ def decides(event: JobEvent, fact: TextFact, past: History) -> bool:
     """Whether nothing that the same job said explains more than this text does."""
     own = _weakness(fact)
     return not any(
-        abs(other.time_s - event.time_s) <= _SAME_RUN_S
-        and (known := text_fact(other.pattern)) is not None
+        abs(last_s - event.time_s) <= _SAME_RUN_S
+        and (known := text_fact(pattern)) is not None
         and known.role in (Role.CAUSE, Role.SYMPTOM)
         and _weakness(known) < own
-        for other in past.job_events(event.job)
+        for pattern, last_s in past.job_patterns(event.job).items()
     )
 
 
@@ -124,8 +124,7 @@ def _filled(words: str, parts: Mapping[str, str], missing: Callable[[str], str])
 
 def _is_news(event: JobEvent, past: History) -> bool:
     """Whether it is among the first lines that say the same: those are kept as evidence."""
-    same = [other for other in past.job_events(event.job) if other.pattern == event.pattern]
-    return event in same[:_MOST_LINES]
+    return event in past.job_said(event.job, event.pattern)[:_MOST_LINES]
 
 
 def _weakness(fact: TextFact) -> int:

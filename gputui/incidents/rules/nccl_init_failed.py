@@ -82,14 +82,13 @@ def _blame(event: JobEvent, fact: TextFact, past: History) -> tuple[str, str, st
 def _is_only_trying(event: JobEvent, past: History) -> bool:
     if event.field("retry") is None and event.field("nccl") != "INFO":
         return False
-    same = [one for one in past.job_events(event.job) if one.pattern == event.pattern]
-    return len(same) < _RETRIES
+    return len(past.job_said(event.job, event.pattern)) < _RETRIES
 
 
 def _interface(event: JobEvent, past: History) -> str | None:
     """The interface that another rank of the job has chosen, if it may lead between nodes."""
-    for other in past.job_events(event.job, "nccl-net"):
-        name = other.field("interface") if other.pattern == "nccl_using" else None
+    for other in past.job_said(event.job, "nccl_using"):
+        name = other.field("interface")
         if name is not None and not _IDLE_INTERFACES.match(name):
             return name
     return None
@@ -99,7 +98,7 @@ def _uses_loopback(event: JobEvent, past: History) -> bool:
     """Whether the host that says it has chosen its loopback for NCCL."""
     chosen = [
         other.field("address") or ""
-        for other in past.job_events(event.job, "nccl-net")
-        if other.pattern == "nccl_using" and other.host == event.host
+        for other in past.job_said(event.job, "nccl_using")
+        if other.host == event.host
     ]
     return bool(chosen) and all(_LOOPBACK.match(address) for address in chosen)

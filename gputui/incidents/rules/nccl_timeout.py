@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from gputui.incidents.history import History
+from gputui.incidents.history import MOST_OF_A_SORT, History
 from gputui.incidents.job_words import QUIET, decides, job_finding, told
 from gputui.incidents.rule import WARNING, Finding, job_rule
 from gputui.logs.job_event import JobEvent
@@ -40,6 +40,8 @@ def _of_reports(event: JobEvent, fact: TextFact, past: History) -> Finding:
     at = _positions(event, past)
     there = _ranks_expected(at, event, past)
     absent = [rank for rank in range(there) if rank not in at]
+    if len(at) >= MOST_OF_A_SORT:
+        absent = []  # so many reported that the first ones are not remembered
     lowest = min(at.values(), default=0)
     behind = sorted(rank for rank, number in at.items() if number == lowest)
     what = f"{event.field('op')} {lowest}" if event.field("op") else f"collective {lowest}"
@@ -69,7 +71,7 @@ def _of_reports(event: JobEvent, fact: TextFact, past: History) -> Finding:
         fact,
         past,
         cause="network",
-        cause_text=f"all {len(at)} ranks wait in {what}",
+        cause_text=f"{_all(len(at))} ranks wait in {what}",
         action=Action.CHECK_NETWORK,
         action_text="ibstat and nvidia-smi nvlink -s on every node; all_reduce_perf between pairs",
     )
@@ -79,8 +81,8 @@ def _of_horovod(event: JobEvent, fact: TextFact, past: History) -> Finding:
     listed = next(
         (
             ranks
-            for other in reversed(past.job_events(event.job, "nccl"))
-            if other.pattern == "horovod_missing" and (ranks := other.field("ranks"))
+            for other in reversed(past.job_said(event.job, "horovod_missing"))
+            if (ranks := other.field("ranks"))
         ),
         None,
     )
@@ -98,10 +100,11 @@ def _of_horovod(event: JobEvent, fact: TextFact, past: History) -> Finding:
 def _positions(event: JobEvent, past: History) -> Mapping[int, int]:
     """The collective in which each rank that reported waits, by its number."""
     at: dict[int, int] = {}
-    for other in past.job_events(event.job, "hang"):
-        number = other.field("seq") or other.field("work")
-        if other.rank is not None and other.pattern in _REPORTS and number is not None:
-            at[other.rank] = min(int(number), at.get(other.rank, int(number)))
+    for pattern in _REPORTS:
+        for other in past.job_said(event.job, pattern):
+            number = other.field("seq") or other.field("work")
+            if other.rank is not None and number is not None:
+                at[other.rank] = min(int(number), at.get(other.rank, int(number)))
     return at
 
 
@@ -110,6 +113,10 @@ def _ranks_expected(at: Mapping[int, int], event: JobEvent, past: History) -> in
     highest = max(at, default=0) + 1
     processes = len(past.gpus_of_job(event.job)) if event.job else 0
     return max(highest + (highest > 1 and highest % 2), processes)
+
+
+def _all(count: int) -> str:
+    return f"all {count}" if count < MOST_OF_A_SORT else f"{count} or more"
 
 
 def _named(ranks: list[int]) -> str:
