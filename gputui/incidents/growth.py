@@ -65,6 +65,11 @@ class _Step:
     by: int
     took_s: float
 
+    @property
+    def stopped_s(self) -> float:
+        """By when the next one should have come."""
+        return self.at_s + _STOPPED * self.took_s
+
 
 class Counters:
     """The counters of every GPU of a node, bounded."""
@@ -111,9 +116,14 @@ class Counters:
     def per_s(self, gpu: GpuSample, field: str, now_s: float) -> float:
         """How fast a counter grows, by its last readings; 0 if it has stopped."""
         step = self._steps.get((_name(gpu), field))
-        if step is None or now_s - step.at_s > _STOPPED * step.took_s:
+        if step is None or now_s > step.stopped_s:
             return 0.0
         return step.by / step.took_s
+
+    def stopped_s(self, gpu: GpuSample, field: str) -> float | None:
+        """When it will have stopped if it does not go on; None if it does not grow."""
+        step = self._steps.get((_name(gpu), field))
+        return None if step is None else step.stopped_s
 
     def fell_s(self, gpu: GpuSample, field: str) -> float | None:
         """When a flag was last seen to be off that had been on."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from gputui.incidents.history import History
 from gputui.incidents.neighbours import answering
 from gputui.model import THERMAL_REASONS, ClockReasons, GpuSample, NodeSample
@@ -13,6 +15,7 @@ NEAR_SHUTDOWN_K = 3
 HELD_SHARE = 0.6
 """The hardware held clocks down for three fifths of the time between two readings."""
 
+_HELD = "violation_hw_thermal_ns"
 _GONE = LOST_CODES | {MISSING}
 
 
@@ -26,7 +29,15 @@ def is_held(gpu: GpuSample, past: History, now_s: float) -> bool:
 
     The counter misses nothing between two samples; the bit does.
     """
-    return past.counters.per_s(gpu, "violation_hw_thermal_ns", now_s) >= HELD_SHARE * 1e9
+    return past.counters.per_s(gpu, _HELD, now_s) >= HELD_SHARE * 1e9
+
+
+def until_held(now: NodeSample, past: History) -> Iterator[float]:
+    """When the counters of those that are held only by them will have stopped."""
+    for gpu in answering(now):
+        if not is_slowed(gpu) and is_held(gpu, past, now.time_s):
+            stopped_s = past.counters.stopped_s(gpu, _HELD)
+            yield (stopped_s or now.time_s) + 1.0
 
 
 def hot_gpus(now: NodeSample, past: History) -> list[GpuSample]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from fakes.thermal import NEVER_US, Limit
@@ -166,3 +168,15 @@ def test_healthy_load_is_no_incident(watched, model):
     run.changed()
     run.run(600)
     assert not run.opened()
+
+
+def test_a_card_whose_fan_stands_still_is_told_as_that(watched):
+    """A card has a fan of its own, which says its speed."""
+    run = watched(gpus=2)
+    for gpu in run.node.gpus:
+        gpu.profile = replace(gpu.profile, has_fan=True)
+    run.run(10)
+    run.inject("thermal", gpu=0, fan="0%")
+    run.run(120)
+    incident = run.opened("GpuThermalThrottle")[0].incident
+    assert (incident.gpu, incident.cause) == (0, "fan")

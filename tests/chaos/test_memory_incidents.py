@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from chaos.fault import FaultError
 from fakes.ecc import MemoryErrors
 from gputui.model import Action, Severity
 
@@ -208,3 +211,45 @@ def test_the_xid_alone_is_told_as_what_it_stands_for(watched):
     run.run(5)
     assert run.kinds() == ["EccUncorrectable"]
     assert run.the("EccUncorrectable").took_s <= 1
+
+
+def test_pages_of_older_gpus_are_told_and_end_with_the_board(watched):
+    """A few wait for the driver; a full list is the board's end."""
+    run = watched(gpus=2)
+    for gpu in run.node.gpus:
+        gpu.profile = replace(gpu.profile, architecture=5)
+    run.run(5)
+    few = run.inject("remap", gpu=0, pages=2)
+    run.run(5)
+    told = run.the("RetiredPages")
+    assert told.took_s <= 1
+    assert (told.incident.gpu, told.incident.action) == (0, Action.RELOAD_DRIVER)
+    assert run.kinds() == ["RetiredPages"]
+    run.heal(few.id)
+    run.run(60)
+    assert not run.incidents
+    run.inject("remap", gpu=1, pages=65)
+    run.run(5)
+    (full,) = [one for one in run.opened("RetiredPages") if one.incident.gpu == 1]
+    assert full.incident.action is Action.REPLACE_GPU
+    assert full.incident.severity is Severity.CRITICAL
+
+
+@pytest.mark.parametrize(
+    ("model", "words"),
+    [
+        ("h100-sxm", {"family": "remap", "gpu": 0, "pages": 2}),
+        ("old", {"family": "remap", "gpu": 0, "pending": 2}),
+        ("h100-sxm", {"family": "remap", "gpu": 0, "banks_none": 99999}),
+        ("h100-sxm", {"family": "power", "gpu": 0, "cap": "5W"}),
+        ("h100-sxm", {"family": "thermal", "gpu": 0, "fan": "0%"}),
+    ],
+)
+def test_a_fault_that_a_model_cannot_have_is_refused(virtual_run, model, words):
+    """In one clause, with what it can have instead; the world stays as it was."""
+    run = virtual_run()
+    if model == "old":
+        run.gpu(0).profile = replace(run.gpu(0).profile, architecture=5)
+    with pytest.raises(FaultError, match="n0/0"):
+        run.inject(**words)
+    assert not run.node.kernel_log.lines

@@ -6,7 +6,17 @@ from collections.abc import Iterator
 
 from gputui.incidents.history import History
 from gputui.incidents.memory_errors import STORM_XID
-from gputui.incidents.rule import WARNING, Finding, Subject, after, log_rule, rule, samples
+from gputui.incidents.rule import (
+    WARNING,
+    Finding,
+    LookAgain,
+    Noticed,
+    Subject,
+    after,
+    log_rule,
+    rule,
+    samples,
+)
 from gputui.logs.kernel import KernelEvent
 from gputui.model import Action, NodeSample
 
@@ -25,7 +35,7 @@ def ecc_storm_told(event: KernelEvent, past: History) -> Iterator[Finding]:
 
 
 @rule(kind="EccStorm", severity=WARNING, holds=samples(2), clears=_QUIET)
-def ecc_storm(now: NodeSample, past: History) -> Iterator[Finding]:
+def ecc_storm(now: NodeSample, past: History) -> Iterator[Noticed]:
     """The counter of corrected errors grows faster than the threshold, over the last readings.
 
     No vendor publishes a rate; healthy memory corrects a few errors a day. The right one (600 a
@@ -37,6 +47,8 @@ def ecc_storm(now: NodeSample, past: History) -> Iterator[Finding]:
             text = f"{rate:.0f} errors a minute are corrected"
             reading = f"corrected ECC errors: {gpu.ecc_corrected_volatile}, {rate:.0f} a minute"
             yield _finding(Subject.of_gpu(gpu), text, reading)
+            stopped_s = past.counters.stopped_s(gpu, "ecc_corrected_volatile")
+            yield LookAgain((stopped_s or now.time_s) + 1.0)
 
 
 def _finding(subject: Subject, text: str, piece: str) -> Finding:

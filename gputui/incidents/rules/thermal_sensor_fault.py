@@ -6,7 +6,16 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from gputui.incidents.history import History
-from gputui.incidents.rule import WARNING, Finding, Subject, after, rule, samples
+from gputui.incidents.rule import (
+    WARNING,
+    Finding,
+    LookAgain,
+    Noticed,
+    Subject,
+    after,
+    rule,
+    samples,
+)
 from gputui.model import Action, ClockReasons, GpuSample, NodeSample
 from gputui.sources.reasons import code_of, is_failure
 
@@ -17,11 +26,13 @@ _JUMP_K, _JUMP_WITHIN_S = 40, 5.0
 """A chip that starts to work warms by 10 to 20 degrees in the first seconds; its heat sink takes
 over then. So much in so little time is none of its own, up or down."""
 
+_LOOKS_BACK_S = 10.0
+
 _HELD = ClockReasons.HW_THERMAL_SLOWDOWN | ClockReasons.SW_THERMAL_SLOWDOWN
 
 
 @rule(kind="ThermalSensorFault", severity=WARNING, holds=samples(2), clears=after(minutes=1))
-def thermal_sensor_fault(now: NodeSample, past: History) -> Iterator[Finding]:
+def thermal_sensor_fault(now: NodeSample, past: History) -> Iterator[Noticed]:
     """Nothing read, 0 C, more than where it would have switched itself off, or a jump.
 
     A GPU that works and tells its power, but whose temperature fails while its neighbours' do not,
@@ -31,6 +42,8 @@ def thermal_sensor_fault(now: NodeSample, past: History) -> Iterator[Finding]:
         wrong = _what_is_wrong(gpu, now, past)
         if wrong is not None:
             text, reading = wrong
+            # A jump is seen for as long as it is among the samples that are looked at.
+            yield LookAgain(now.time_s + _LOOKS_BACK_S + 1.0)
             yield Finding(
                 Subject.of_gpu(gpu),
                 cause="sensor",
@@ -75,7 +88,7 @@ def _alone_without(gpu: GpuSample, now: NodeSample) -> tuple[str, str] | None:
 
 def _jump(gpu: GpuSample, past: History) -> int | None:
     """The largest step of the last seconds; samples that are far apart tell of none."""
-    series = past.series(gpu.index, _temperature, last_s=2 * _JUMP_WITHIN_S)
+    series = past.series(gpu.index, _temperature, last_s=_LOOKS_BACK_S)
     for (before_s, before_c), (after_s, after_c) in pairwise(series):
         if after_s - before_s <= _JUMP_WITHIN_S and abs(after_c - before_c) >= _JUMP_K:
             return abs(after_c - before_c)

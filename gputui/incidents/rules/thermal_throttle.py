@@ -4,10 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gputui.incidents.heat import hot_gpus, is_held, is_slowed
+from gputui.incidents.heat import hot_gpus, is_held, is_slowed, until_held
 from gputui.incidents.history import History
 from gputui.incidents.neighbours import answering, in_how_many
-from gputui.incidents.rule import WARNING, Finding, Over, Span, Subject, after, rule, samples
+from gputui.incidents.rule import (
+    WARNING,
+    Finding,
+    LookAgain,
+    Noticed,
+    Over,
+    Span,
+    Subject,
+    after,
+    rule,
+    samples,
+)
 from gputui.model import Action, ClockReasons, GpuSample, NodeSample
 
 _AT_ONCE, _THREE = samples(1), samples(3)
@@ -21,7 +32,7 @@ _UNDER = ("GpuThermalShutdown", "ThermalSensorFault")
 
 
 @rule(kind="GpuThermalThrottle", severity=WARNING, holds=_THREE, clears=after(minutes=10))
-def thermal_throttle(now: NodeSample, past: History) -> Iterator[Finding | Over]:
+def thermal_throttle(now: NodeSample, past: History) -> Iterator[Noticed]:
     """One hot GPU is its heat sink; all hot at once is the room, and one incident of the node.
 
     The thermal bits flicker when clocks change, so they must hold for three samples, the hardware's
@@ -32,6 +43,7 @@ def thermal_throttle(now: NodeSample, past: History) -> Iterator[Finding | Over]
     were hot, while more than one of them is.
     """
     hot = hot_gpus(now, past)
+    yield from (LookAgain(at_s) for at_s in until_held(now, past))
     if len(hot) > 1 and any(_all_hot(sample) for sample in past.samples):
         yield _room(now, hot)
         for gpu in hot:
