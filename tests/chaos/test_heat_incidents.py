@@ -101,9 +101,8 @@ def test_a_gpu_that_switched_itself_off_is_one_incident_with_its_cause(watched):
     assert (incident.gpu, incident.cause) == (3, "heat-sink")
     assert (incident.severity, incident.action) == (Severity.CRITICAL, Action.CHECK_COOLING)
     assert run.kinds() == ["GpuThermalShutdown"]
-    assert {one.kind for one in run.incidents} == {
-        "GpuThermalShutdown", "GpuThermalThrottle", "GpuLost", "GpuXid",
-    }  # fmt: skip
+    under = {one.kind for one in run.incidents if one.parent is not None}
+    assert {"GpuThermalThrottle", "GpuLost", "GpuXid"} <= under
     run.run(1800)
     assert run.kinds() == ["GpuThermalShutdown"]
 
