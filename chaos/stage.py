@@ -29,7 +29,7 @@ from chaos.run import Run
 from chaos.sandbox import view
 from chaos.sandbox.compiled import compiled
 from chaos.sandbox.host import SandboxHost
-from chaos.sandbox.people import user_numbers
+from chaos.sandbox.people import STRANGER, user_numbers
 from chaos.sandbox.plan import Bind, Entrance, Root
 from chaos.sandbox.tier import Outcome, check_uncontained, start_nodes
 from chaos.scenario import Entry
@@ -124,7 +124,7 @@ class Stage:
         self._library = self._find_library()
         self.directory = registry.claim(options.name)
         stack.callback(self.directory.close)
-        self._users = user_numbers(job.user for job in given.jobs)
+        self._users = user_numbers((*(job.user for job in given.jobs), STRANGER))
         self._bindings = Bindings()
         self.hosts = {
             name: SandboxHost(name, self.directory.node(name), self._users) for name in nodes

@@ -19,8 +19,8 @@ from fakes.world import World
 class Alien:
     """Start a process of a user on a GPU, outside any job.
 
-    ``alien`` is the user's name. On a live node it has that name only where one of the node's jobs
-    is the same user's; else it is whoever runs the node.
+    ``alien`` is the user's name: mallory, or whoever has one of the node's jobs. On a live node
+    anybody else is whoever runs it.
     """
 
     gpu: Gpus

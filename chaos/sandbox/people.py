@@ -12,6 +12,9 @@ from pathlib import Path
 _FIRST_USER = 60801
 """Numbers that no distribution gives out (systemd's users and groups: 60706 to 61183 are free)."""
 
+STRANGER = "mallory"
+"""A user whom every node knows, though none of its jobs is theirs."""
+
 _PASSWD, _GROUP = Path("/etc/passwd"), Path("/etc/group")
 
 

@@ -32,6 +32,9 @@ MOST_CASES = 2000
 LONGEST_SNOOZE_S = 7 * 86_400.0
 _MOST_CLEARED = 200
 _MOST_CHANGED = 2 * MOST_CASES
+_SOON = 3
+"""Samples that whoever looks once waits for."""
+
 _EARLY = 0.1
 """The part of an interval that a span may fall short by: samples do not come to the millisecond."""
 
@@ -207,8 +210,12 @@ class Casebook:
 
     @property
     def undecided(self) -> bool:
-        """Whether something is noticed that has not yet held for long enough to be an incident."""
-        return any(_is_undecided(case) for case in self._cases.values())
+        """Whether something is noticed that a few more samples may make an incident."""
+        soon_s = _SOON * self._interval_s
+        return any(
+            _is_undecided(case) and case.holds.in_seconds(self._interval_s) <= soon_s
+            for case in self._cases.values()
+        )
 
     @property
     def due_s(self) -> float | None:
