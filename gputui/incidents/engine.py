@@ -43,6 +43,8 @@ class Engine:
     ) -> None:
         self.past = History(thresholds)
         self._rules = tuple(rules)
+        self._on_log = [(rule, rule.on_log) for rule in self._rules if rule.on_log is not None]
+        self._on_job = [(rule, rule.on_job) for rule in self._rules if rule.on_job is not None]
         self._windows = maintenance
         self._book = Casebook(interval_s, maintenance)
         self._moment = Moment()
@@ -233,12 +235,9 @@ class Engine:
 
     def _heard(self, event: KernelEvent | JobEvent) -> Iterable[tuple[Rule, Iterable[Noticed]]]:
         """What each rule makes of an event."""
-        for rule in self._rules:
-            if isinstance(event, JobEvent):
-                if rule.on_job is not None:
-                    yield rule, rule.on_job(event, self.past)
-            elif rule.on_log is not None:
-                yield rule, rule.on_log(event, self.past)
+        if isinstance(event, JobEvent):
+            return ((rule, look(event, self.past)) for rule, look in self._on_job)
+        return ((rule, look(event, self.past)) for rule, look in self._on_log)
 
     def _happened(self, rule: Rule, finding: Finding, time_s: float, count: int) -> None:
         """One that an incident covers is one more of that."""
