@@ -44,6 +44,7 @@ _HIDDEN = (
     "/sys/module/nvidia_uvm",
     "/sys/bus/pci/drivers/nvidia",
     "/sys/class/infiniband",
+    "/sys/class/hwmon",
 )
 
 _NO_HOMES = ("/", "/dev", "/dev/shm", "/etc", "/opt", "/proc", "/sys", "/usr", "/var")
