@@ -21,14 +21,14 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from gputui.assess import Assessor
 from gputui.captures import Captures, open_for_recording
 from gputui.errors import SourceError
-from gputui.logs.choice import AUTO, NONE
+from gputui.logs.choice import AUTO, JOB_LOG_VARIABLE, NONE
 from gputui.logs.find import ENVIRONMENT, KernelLog, boot_s
 from gputui.logs.job_event import JobEvent
-from gputui.logs.jobs import JobLogs, job_word
 from gputui.logs.kernel import KERNEL, KernelEvent, KernelParser
 from gputui.logs.nvml import NVML, parse_xid_line
 from gputui.model import Incident, LogLine, NodeSample, Snapshot
@@ -41,6 +41,9 @@ from gputui.sources.open import open_source
 from gputui.sources.playback import Playback
 from gputui.sources.source import Source
 from gputui.state import NodeState
+
+if TYPE_CHECKING:
+    from gputui.logs.jobs import JobLogs
 
 __all__ = ["Monitor", "MonitorOptions", "SourceError"]
 
@@ -78,7 +81,7 @@ class Monitor:
         self._boot_s = boot_s()
         self._parser = KernelParser(self._boot_s)
         self._log = KernelLog(NONE)
-        self._job_logs = JobLogs(NONE)
+        self._job_logs: JobLogs | None = None
         self._source = source
         self._launched_already = False
         self._thread: threading.Thread | None = None
@@ -151,7 +154,8 @@ class Monitor:
         if source is not None:
             source.close()
         self._log.close()
-        self._job_logs.close()
+        if self._job_logs is not None:
+            self._job_logs.close()
         self.ended.set()
         if self._thread is None or not self._thread.is_alive():
             self._notebook.write(self._state, time.monotonic(), at_end=True)
@@ -194,9 +198,6 @@ class Monitor:
     def _run(self) -> None:
         try:
             self._log = self._chosen_log()
-            if self._launched().is_here:
-                proc = os.fspath(system_root() / "proc")
-                self._job_logs = JobLogs(self.options.job_logs, proc, self._wake)
             while not self._stopping:
                 try:
                     self._step()
@@ -294,13 +295,13 @@ class Monitor:
                 self._recall(record.sample)
             self._sampled_s = time.monotonic()
             self._sample_time_s = record.sample.time_s
-            self._job_logs.meet(record.sample)
             with self._lock:
                 snapshot = self._assessor.sample(record.sample)
             self._captures.write(lambda capture: capture.sample(snapshot.sample, snapshot.statuses))
             self._heard = False
             if not self._launched().is_passing_over:
                 self._tell(snapshot)
+            self._listen_to_jobs(record.sample)
         elif isinstance(record, LogRecord):
             self._take_line(record.line)
         elif isinstance(record, StartRecord):
@@ -326,8 +327,12 @@ class Monitor:
             event = parse_xid_line(line.text, line.time_s)
             if event is not None:
                 self._take_event(event, line)
-        elif word := job_word(line.text, line.time_s, line.source, self._host):
-            self._take_word(word, line)
+        else:
+            from gputui.logs.jobs import job_word
+
+            word = job_word(line.text, line.time_s, line.source, self._host)
+            if word is not None:
+                self._take_word(word, line)
 
     def _chosen_log(self) -> KernelLog:
         """The kernel log of this machine; one elsewhere comes by the stream."""
@@ -341,7 +346,21 @@ class Monitor:
         for line in self._log.read():
             self._hear(line.text, self._now_s(), live=line.live)
 
+    def _listen_to_jobs(self, sample: NodeSample) -> None:
+        """Follow the logs of the jobs of this machine, once there may be any."""
+        if self._job_logs is None:
+            choice = self.options.job_logs
+            unasked = choice == AUTO and JOB_LOG_VARIABLE not in os.environ
+            if not self._launched().is_here or choice == NONE or (unasked and not sample.processes):
+                return
+            from gputui.logs.jobs import JobLogs  # there may be no job all day
+
+            self._job_logs = JobLogs(choice, os.fspath(system_root() / "proc"), self._wake)
+        self._job_logs.meet(sample)
+
     def _follow_jobs(self) -> None:
+        if self._job_logs is None:
+            return
         for word in self._job_logs.take():
             event = word.event
             self._take_word(event, LogLine(event.time_s, event.job or "job", event.text))
@@ -399,7 +418,7 @@ class Monitor:
         source_notice = self._source.notice if self._source else ""
         own = (
             self._log.notice,
-            self._job_logs.notice,
+            self._job_logs.notice if self._job_logs else "",
             source_notice,
             self._captures.notice,
             self._notebook.notice,

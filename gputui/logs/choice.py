@@ -1,4 +1,4 @@
-"""What ``--kernel-log`` may name, besides a path."""
+"""What ``--kernel-log`` and ``--job-log`` may name, besides a path."""
 
 from __future__ import annotations
 
@@ -6,3 +6,7 @@ AUTO = "auto"
 NONE = "none"
 KMSG = "kmsg"
 JOURNAL = "journal"
+
+JOB_LOG_VARIABLE = "GPUTUI_JOB_LOG"
+"""A pattern of paths of job logs, beside what is found: for those who start the monitor through
+other programs."""

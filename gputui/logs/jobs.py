@@ -18,6 +18,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
+from gputui.logs.choice import AUTO, JOB_LOG_VARIABLE, NONE
 from gputui.logs.job_event import JobEvent
 from gputui.logs.job_tail import JobTail, is_regular
 from gputui.model import NodeSample, ProcessSample
@@ -26,11 +27,6 @@ from gputui.sources.files import read
 if TYPE_CHECKING:  # what reads the words takes time to import, and many nodes have no such log
     from gputui.logs.job_reader import JobReader, Origin
 
-AUTO = "auto"
-NONE = "none"
-
-ENVIRONMENT = "GPUTUI_JOB_LOG"
-"""A pattern of paths, beside what is found: for those who start the monitor through others."""
 
 MOST_LOGS = 64
 _MOST_EVENTS = 10_000
@@ -100,7 +96,7 @@ class JobLogs:
         on_words: Callable[[], None] = lambda: None,
     ) -> None:
         self._choice = choice
-        self._pattern = os.environ.get(ENVIRONMENT, "") if choice == AUTO else choice
+        self._pattern = os.environ.get(JOB_LOG_VARIABLE, "") if choice == AUTO else choice
         self._proc = proc
         self._on_words = on_words
         self._host = os.uname().nodename
