@@ -35,6 +35,18 @@ def test_a_leak_in_little_memory_is_told_as_soon_as_it_is_sure(watched):
     assert run.the("GpuMemoryPressure").took_s <= 40
 
 
+@pytest.mark.parametrize("interval_s", [0.5, 5, 20, 30])
+def test_growth_is_seen_at_every_interval(watched, interval_s):
+    """From twice a second to twice a minute, as soon as it is sure."""
+    run = watched(interval_s=interval_s)
+    run.run(60)
+    run.inject("memory", gpu=2, grow="50MiB/s")
+    run.run(300)
+    opened = run.the("GpuMemoryPressure")
+    assert opened.incident.cause == "leak"
+    assert opened.took_s <= 96 + 3 * interval_s
+
+
 def test_memory_that_is_full_at_once_is_a_shortage(watched):
     """No trend, no room: three samples tell it."""
     run = watched()

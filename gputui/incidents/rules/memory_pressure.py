@@ -9,7 +9,7 @@ from gputui.incidents.rule import INFO, WARNING, Finding, Subject, after, rule, 
 from gputui.incidents.trend import steady_growth
 from gputui.model import Action, GpuSample, NodeSample, ProcessSample
 
-_SHORT_S, _LONG_S = 36.0, 60.0
+_SHORT_S, _LONG_S = 36.0, 90.0
 """How far back growth is looked for: in the shorter time too, for a step may stand before it."""
 
 _STEADY_S = 30.0
@@ -31,7 +31,7 @@ def memory_pressure(now: NodeSample, past: History) -> Iterator[Finding]:
     """Memory that keeps growing will be full at a time that can be told, minutes ahead.
 
     Time to full is (total - reserved - used) / slope, with the slope that
-    :mod:`gputui.incidents.trend` finds in the last minute or half of it. It warns at
+    :mod:`gputui.incidents.trend` finds in the last half minute, or minute and a half. It warns at
     ``memory_foreseen`` (5 min: time to write a checkpoint) from ``memory_growing`` of the total on.
     A process that has grown at that slope ever since it started is one that loads its model, until
     it passes ``memory_full``.
