@@ -15,7 +15,7 @@ from gputui.model import Severity
 from gputui.scan.blocks import STDIN, UnreadableError, blocks
 from gputui.scan.judge import Judge
 from gputui.scan.order import in_order
-from gputui.scan.reader import Located, kernel_events
+from gputui.scan.reader import Located, events, kind_of
 from gputui.scan.reports import json, text
 from gputui.streams import complain
 
@@ -43,7 +43,7 @@ def run(arguments: Sequence[str]) -> int:
     counts: Counter[str] = Counter()
     judge = Judge()
     for one in in_order([partial(_events, name, unreadable.append) for name in names]):
-        counts[one.event.kind] += 1
+        counts[kind_of(one.event)] += 1
         if options.json:
             sys.stdout.write(json.event_line(one))
         judge.hear(one.event, one.host)
@@ -65,7 +65,7 @@ def run(arguments: Sequence[str]) -> int:
 def _events(name: str, tell: Callable[[UnreadableError], None]) -> Iterator[Located]:
     """The events of one log; that it cannot be read is told, and the others are read on."""
     try:
-        yield from kernel_events(name, blocks(name), _written_s(name))
+        yield from events(name, blocks(name), _written_s(name))
     except UnreadableError as error:
         tell(error)
 

@@ -111,8 +111,11 @@ class _Again:
 
     def read(self, size: int = -1, /) -> bytes:
         """Return what comes next."""
-        first, self._first = self._first[:size] if size >= 0 else self._first, b""
-        return first or self._file.read(size) or b""
+        if not self._first:
+            return self._file.read(size) or b""
+        end = len(self._first) if size < 0 else size
+        first, self._first = self._first[:end], self._first[end:]
+        return first
 
 
 class _Guarded:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from gputui.incidents import evidence
 from gputui.incidents.engine import Engine
+from gputui.incidents.offline import offline_rules
 from gputui.incidents.rule import Rule
 from gputui.incidents.rules import all_rules
 from gputui.logs.job_event import JobEvent
@@ -51,14 +52,17 @@ class Judge:
     """Hears events and gives incidents. ``left_out`` counts those beyond what is kept."""
 
     def __init__(self, rules: Iterable[Rule] | None = None) -> None:
-        kept = all_rules() if rules is None else rules
+        kept = (*all_rules(), *offline_rules()) if rules is None else rules
         self._rules = [rule for rule in kept if rule.is_of_events or rule.on_failed_gpu]
         self._machines: dict[str, _Machine] = {}
+        self._jobs: dict[str, str] = {}
         self._incidents = 0
         self.left_out = 0
 
     def hear(self, event: KernelEvent | JobEvent, host: str) -> None:
         """Take in an event. It may be older than the one before."""
+        if isinstance(event, JobEvent):
+            host = self._place_of(event, host)
         machine = self._machines.get(host)
         if machine is None:
             machine = self._machines[host] = self._machine(host, event.time_s)
@@ -83,6 +87,16 @@ class Judge:
             self._note(machine)
             found += _grouped(machine)
         return list(_in_order(found))
+
+    def _place_of(self, event: JobEvent, host: str) -> str:
+        """Where a job's words are judged: with the machine's own, if it is clear which that is."""
+        place = self._jobs.get(host)
+        if place is None:
+            known = [name for name in (event.host, host) if name in self._machines]
+            if not known and len(self._machines) == 1:
+                known = list(self._machines)
+            place = self._jobs[host] = known[0] if known else host
+        return place
 
     def _machine(self, host: str, time_s: float) -> _Machine:
         engine = Engine(self._rules, interval_s=_INTERVAL_S)

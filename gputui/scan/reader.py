@@ -1,36 +1,55 @@
-"""One log, read from its beginning to its end: its events in order, each with its line."""
+"""One log, read from its beginning to its end: its events in order, each with its line.
+
+What sort of log it is shows in its first lines: a kernel log, or a system's log with the kernel's
+lines in it; a list of failures; or what a job has printed, in which the kernel's lines may be as
+well.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import PurePath
 
+from gputui.logs.job_event import JobEvent
+from gputui.logs.job_reader import HeardText, JobReader, Origin
 from gputui.logs.kernel import KernelEvent, KernelParser
 from gputui.logs.prefix import Stamp, split_prefix
 from gputui.logs.records import MOST_AHEAD
 from gputui.scan.candidates import candidates
+from gputui.scan.failures import failures, is_list_of_failures
 from gputui.text import decoded
 
 _MOST_BYTES = 1 << 13
 """Of a line with an event in it. What comes later in it is data."""
 
+_LINES_LOOKED_AT = 40
 _COLOURS = re.compile(rb"\x1b\[[0-9;]*m")
 _ROTATED = re.compile(r"(?:[.-]\d+)?(?:\.(?:gz|bz2|xz|zst))?$")
+_SYSTEM_LINE = re.compile(
+    r"(?:[A-Z][a-z]{2} +\d\d? \d\d:\d\d:\d\d|\d{4}-\d\d-\d\dT\S+) \S+ [\w.@/()-]+(?:\[\d+\])?: "
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Located:
-    """An event, the file it stands in, and the machine it is of.
+    """An event, the file and line it stands in, and the machine it is of.
 
     ``is_dated`` says whether its time is one of the calendar (Unix time). Otherwise it is seconds
     since a boot, or those of the last line that had a stamp.
     """
 
-    event: KernelEvent
+    event: KernelEvent | JobEvent
     file: str
+    line: int
     host: str
     is_dated: bool
+
+
+def kind_of(event: KernelEvent | JobEvent) -> str:
+    """What an event is called: the kernel's by their kinds, a job's words by one name."""
+    return "text" if isinstance(event, JobEvent) else event.kind
 
 
 class _Clock:
@@ -38,58 +57,139 @@ class _Clock:
 
     def __init__(self) -> None:
         self.is_dated = False
-        self._last_s = 0.0
+        self.last_s = 0.0
         self._boots_s = 0.0
         self._uptime_s = 0.0
 
     def time_s(self, stamp: Stamp) -> float:
         if stamp.wall_s is not None:
             self.is_dated = True
-            self._last_s = stamp.wall_s
+            self.last_s = stamp.wall_s
         elif not self.is_dated and stamp.uptime_s is not None:
             if stamp.uptime_s < self._uptime_s - 1.0:  # started anew: time goes on
-                self._boots_s = self._last_s
+                self._boots_s = self.last_s
             self._uptime_s = stamp.uptime_s
-            self._last_s = self._boots_s + stamp.uptime_s
-        return self._last_s
+            self.last_s = self._boots_s + stamp.uptime_s
+        return self.last_s
 
 
 def host_of(name: str) -> str:
     """What a log's machine is called where its lines do not say: the log's name, without what
     rotation adds to it.
     """
-    return _ROTATED.sub("", name) or name
+    if name == "-":
+        return "stdin"
+    return _ROTATED.sub("", PurePath(name).name) or name
 
 
-def kernel_events(name: str, blocks: Iterator[bytes], now_s: float) -> Iterator[Located]:
-    """The kernel's events in a log, in the order of its lines.
+def events(name: str, blocks: Iterator[bytes], now_s: float) -> Iterator[Located]:
+    """The events in a log, in the order of its lines.
 
     ``now_s`` is when the log was last written: it supplies the year where stamps have none.
     """
-    parser, clock = KernelParser(), _Clock()
-    host = host_of(name)
-    lines = 0
     block = next(blocks, b"")
+    if is_list_of_failures(block):
+        yield from _listed(name, _chained(block, blocks))
+        return
+    kernel = _KernelLines(name, now_s)
+    job = None if _is_systems(block) else _JobLines(name, now_s)
     while block:
         following = next(blocks, b"")
-        counted = 0
+        if job is None:
+            yield from kernel.feed(block, following)
+        else:
+            found = [*kernel.feed(block, following), *job.feed(block)]
+            yield from sorted(found, key=lambda one: one.line)
+        block = following
+    if job is not None:
+        yield from job.rest()
+
+
+def _is_systems(block: bytes) -> bool:
+    """Whether a log is the kernel's or the system's, by its first lines."""
+    lines = [_text(line[:_MOST_BYTES]) for line in block[: 1 << 16].split(b"\n")]
+    lines = [line for line in lines if line][:_LINES_LOOKED_AT]
+    systems = 0
+    for line in lines:
+        stamp, message = split_prefix(line, 0.0)
+        is_kernels = stamp.uptime_s is not None or "kernel: " in line[: len(line) - len(message)]
+        if is_kernels or _SYSTEM_LINE.match(line) or message.startswith("NVRM:"):
+            systems += 1
+    return 2 * systems >= len(lines)
+
+
+class _KernelLines:
+    """The kernel's lines of one log, block by block."""
+
+    def __init__(self, name: str, now_s: float) -> None:
+        self._name = name
+        self._now_s = now_s
+        self._parser = KernelParser()
+        self._clock = _Clock()
+        self._host = host_of(name)
+        self._lines = 0
+
+    def feed(self, block: bytes, following: bytes) -> Iterator[Located]:
+        """The events of a block; ``following`` is the one after it."""
+        clock, counted = self._clock, 0
         for begin, end in candidates(block):
-            lines += block.count(b"\n", counted, begin)
+            self._lines += block.count(b"\n", counted, begin)
             counted = begin
             raw = block[begin : min(end, begin + _MOST_BYTES)]
             for piece in raw.split(b"\0") if b"\0" in raw else (raw,):
-                text = _text(piece)
-                stamp, message = split_prefix(text, now_s)
-                ahead = _Ahead(block, end, following)
-                event = parser.read(
-                    stamp, message, clock.time_s(stamp), number=lines + 1, ahead=ahead
+                stamp, message = split_prefix(_text(piece), self._now_s)
+                event = self._parser.read(
+                    stamp,
+                    message,
+                    clock.time_s(stamp),
+                    number=self._lines + 1,
+                    ahead=_Ahead(block, end, following),
                 )
-                if event is None:
-                    continue
-                host = event.host or host
-                yield Located(event, name, host, clock.is_dated)
-        lines += block.count(b"\n", counted)
-        block = following
+                if event is not None:
+                    self._host = event.host or self._host
+                    yield Located(event, self._name, event.line, self._host, clock.is_dated)
+        self._lines += block.count(b"\n", counted)
+
+
+class _JobLines:
+    """What a job printed, block by block."""
+
+    def __init__(self, name: str, now_s: float) -> None:
+        self._name = name
+        self._now_s = now_s
+        self._host = host_of(name)
+        self._reader = JobReader(Origin(job=self._host))
+
+    def feed(self, block: bytes) -> list[Located]:
+        """The known texts in a block."""
+        return self._located(self._reader.feed(block, self._now_s, live=False))
+
+    def rest(self) -> list[Located]:
+        """Those of the last line, if it lacks its end."""
+        return self._located(self._reader.rest(self._now_s, live=False))
+
+    def _located(self, heard: list[HeardText]) -> list[Located]:
+        return [
+            Located(
+                one.event if one.dated else replace(one.event, time_s=0.0),
+                self._name,
+                one.line,
+                self._host,
+                one.dated,
+            )
+            for one in heard
+        ]
+
+
+def _listed(name: str, blocks: Iterator[bytes]) -> Iterator[Located]:
+    """The events of a list of failures. Each GPU has a life of its own: it may change its place."""
+    for one in failures(blocks):
+        yield Located(one.event, name, one.event.line, one.gpu, is_dated=True)
+
+
+def _chained(first: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
+    yield first
+    yield from rest
 
 
 class _Ahead:

@@ -7,6 +7,7 @@ import pytest
 from gputui.commands.explain import run
 from gputui.explain.topics import topics
 from gputui.facts.words import kind_table, word_table
+from gputui.incidents.offline import offline_rules
 from gputui.incidents.rules import all_rules
 
 
@@ -82,7 +83,8 @@ def test_every_xid_and_kind_has_an_answer(explain):
 
 def test_every_kind_that_a_rule_tells_is_explained():
     """An incident's kind on the screen can be looked up."""
-    assert {rule.kind for rule in all_rules()} <= {one.kind for one in kind_table().facts.values()}
+    rules = (*all_rules(), *offline_rules())
+    assert {rule.kind for rule in rules} <= {one.kind for one in kind_table().facts.values()}
 
 
 def test_vendors_that_differ_stand_side_by_side(explain):
