@@ -13,7 +13,9 @@ from gputui.logs.job_reader import JobReader, Origin, read_job_log
 from gputui.logs.job_tail import MOST_BEHIND_BYTES, READ_BACK_BYTES, JobTail
 from gputui.logs.jobs import JobLogs, job_word
 from gputui.logs.sieve import Sieve
-from gputui.model import NodeSample, ProcessSample
+from gputui.model import LogLine, NodeSample, ProcessSample
+from gputui.monitor import Monitor, MonitorOptions
+from gputui.recording import CaptureWriter
 
 ERROR = b"RuntimeError: CUDA error: unspecified launch failure\n"
 PROGRESS = b"step 100: loss 2.31\n"
@@ -323,3 +325,21 @@ def test_lines_that_differ_in_numbers_are_looked_at_once():
     block = b"".join(b"iteration %d loss %d.%d\n" % (n, n % 7, n) for n in range(1000))
     assert list(sieve.pick(block)) == []
     assert len(sieve._nothing) < 5
+
+
+def test_a_recorded_word_is_the_incident_it_was(make, tmp_path):
+    """A recording holds the line with its job's id; played again, it comes to the same."""
+    path = tmp_path / "capture.jsonl"
+    with path.open("w", encoding="utf-8") as file:
+        capture = CaptureWriter(file)
+        capture.start("n0", 1000.0)
+        capture.sample(make.node(1001.0))
+        capture.log(LogLine(1001.5, "4711", "RuntimeError: CUDA error: misaligned address"), "n0")
+        capture.sample(make.node(1002.0))
+    monitor = Monitor(MonitorOptions(source=f"stream={path}"))
+    snapshots = []
+    monitor.start(snapshots.append)
+    assert monitor.ended.wait(30)
+    monitor.stop()
+    (incident,) = snapshots[-1].incidents
+    assert (incident.kind, incident.subject) == ("JobFailed", "job:4711")
