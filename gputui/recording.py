@@ -18,6 +18,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, Field, dataclass, fields
+from operator import attrgetter
 from typing import Any, NoReturn, Protocol
 
 from gputui import decoding
@@ -111,6 +112,7 @@ Record = StartRecord | SampleRecord | LogRecord | IncidentRecord | ForeignRecord
 _IDENTITY = frozenset({"index", "uuid", "bus_id", "name", "slot", "return_code", "missing"})
 _READINGS = tuple(f.name for f in fields(GpuSample) if f.name not in _IDENTITY)
 _GPU_NAMES = tuple(f.name for f in fields(GpuSample))
+_gpu_values = attrgetter(*_GPU_NAMES)
 _PROCESS_NAMES = tuple(f.name for f in fields(ProcessSample))
 _ANCESTOR_NAMES = tuple(f.name for f in fields(Ancestor))
 _HOST_NAMES = tuple(f.name for f in fields(HostSample))
@@ -123,7 +125,7 @@ _INCIDENT_NAMES = tuple(f.name for f in fields(Incident))
 
 def _gpu_object(gpu: GpuSample, status: GpuStatus | None, time_s: float) -> dict[str, Any]:
     """One GPU. Readings kept from before it fell silent are left out: they are not of now."""
-    shown: dict[str, Any] = {name: getattr(gpu, name) for name in _GPU_NAMES}
+    shown: dict[str, Any] = dict(zip(_GPU_NAMES, _gpu_values(gpu), strict=True))
     shown["missing"] = dict(gpu.missing)
     if status is None:
         return shown

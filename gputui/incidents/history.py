@@ -146,6 +146,12 @@ class History:
             return []
         return self._lines.series(index, self.samples[-1].time_s - last_s, read)
 
+    def has_counted(self, index: int, last_s: float) -> bool:
+        """Whether a counter of errors on a GPU's links has changed in the last seconds."""
+        if not self.samples:
+            return False
+        return self._lines.counters_changed_s(index) >= self.samples[-1].time_s - last_s
+
     def events_on(self, gpu: GpuSample) -> Iterator[KernelEvent]:
         """The log's events that name a GPU's PCI address, oldest first."""
         found = self._kernel.where(lambda sort: bool(sort[0]) and sort[0] == gpu.bus_id)

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from typing import TypeVar
+from operator import attrgetter
+from typing import Any, TypeVar
 
 from gputui.model import GpuSample, NodeSample
 
 Value = TypeVar("Value")
+
+
+_counters: Callable[[GpuSample], tuple[Any, ...]] = attrgetter(
+    "pcie_replays", "nvlink_crc_errors", "nvlink_replay_errors", "nvlink_recovery_errors"
+)
+"""The counters of errors that rules look back on at every sample, and that hardly ever change."""
 
 
 class Lines:
@@ -16,11 +23,21 @@ class Lines:
 
     def __init__(self) -> None:
         self._of_gpu: dict[int, deque[tuple[float, GpuSample]]] = {}
+        self._counters: dict[int, tuple[Any, ...]] = {}
+        self._changed_s: dict[int, float] = {}
 
     def add(self, sample: NodeSample) -> None:
         """A sample was added at the end."""
         for gpu in sample.gpus:
             self._of_gpu.setdefault(gpu.index, deque()).append((sample.time_s, gpu))
+            counters = _counters(gpu)
+            if counters != self._counters.get(gpu.index):
+                self._counters[gpu.index] = counters
+                self._changed_s[gpu.index] = sample.time_s
+
+    def counters_changed_s(self, index: int) -> float:
+        """When a counter of errors of a GPU last stood otherwise than in the sample before."""
+        return self._changed_s.get(index, 0.0)
 
     def drop_first(self, sample: NodeSample) -> None:
         """The first sample was dropped."""

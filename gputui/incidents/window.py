@@ -32,7 +32,11 @@ class Grown:
 
 
 def grown(past: History, gpu: GpuSample, read: Callable[[GpuSample], int | None]) -> Grown | None:
-    """What a counter of a GPU grew by within the last minute; None for not at all."""
+    """What a counter of errors on a GPU's links grew by within the last minute; None for not at
+    all, which is the rule and costs nothing to find out.
+    """
+    if not past.has_counted(gpu.index, MINUTE_S):
+        return None
     series = past.series(gpu.index, read, last_s=MINUTE_S)
     by, began_s, last_s = 0, 0.0, 0.0
     for (before_s, before), (at_s, value) in pairwise(series):

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import pickle
-import zlib
 from bisect import bisect_right
 from collections import deque
 from dataclasses import dataclass
-from typing import cast
 
 from gputui.model import Snapshot
+from gputui.tui.packing import Packed, packed, unpacked
 
 MOST_MOMENTS = 900
 """A quarter of an hour at a reading a second."""
@@ -19,9 +17,6 @@ MOST_BYTES = 2 << 20
 
 _LEAST_BETWEEN_S = 0.5
 """What comes sooner after the moment before it takes its place."""
-
-_FAST = 1
-"""zlib's quickest level packs nearly as well as its best one, in a third of the time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +33,7 @@ class Past:
 
     def __init__(self) -> None:
         self._times: deque[float] = deque()
-        self._packed: deque[bytes] = deque()
+        self._packed: deque[Packed] = deque()
         self._first = 0
         self._bytes = 0
 
@@ -64,16 +59,15 @@ class Past:
         """Remember a snapshot."""
         if self._times and now_s - self._times[-1] < _LEAST_BETWEEN_S:
             self._times.pop()
-            self._bytes -= len(self._packed.pop())
-        packed = zlib.compress(pickle.dumps(snapshot, pickle.HIGHEST_PROTOCOL), _FAST)
+            self._bytes -= len(self._packed.pop().readings)
         self._times.append(now_s)
-        self._packed.append(packed)
-        self._bytes += len(packed)
+        self._packed.append(packed(snapshot))
+        self._bytes += len(self._packed[-1].readings)
         while len(self._times) > 1 and (
             len(self._times) > MOST_MOMENTS or self._bytes > MOST_BYTES
         ):
             self._times.popleft()
-            self._bytes -= len(self._packed.popleft())
+            self._bytes -= len(self._packed.popleft().readings)
             self._first += 1
 
     def clear(self) -> None:
@@ -86,10 +80,8 @@ class Past:
     def moment(self, number: int) -> Moment:
         """The moment of that number, or the nearest one that is known; there must be one."""
         number = min(max(number, self.oldest), self.newest)
-        packed = self._packed[number - self._first]
-        # It was packed here, a moment ago: nothing foreign is ever unpacked.
-        snapshot = cast("Snapshot", pickle.loads(zlib.decompress(packed)))
-        return Moment(number, self._times[number - self._first], snapshot)
+        at = number - self._first
+        return Moment(number, self._times[at], unpacked(self._packed[at]))
 
     def at(self, now_s: float) -> int:
         """The number of the last moment that was not after ``now_s``; the first one before all."""

@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
+from gputui.model import Ancestor, ClockReasons, LinkSample, TcpSample
 from gputui.tui import past
 from gputui.tui.glyphs import UNICODE
+from gputui.tui.packing import packed, unpacked
 from gputui.tui.past import Past
 from gputui.tui.view import View
 from gputui.tui.watch import Watch
@@ -134,3 +136,19 @@ def test_the_pictures_of_the_past_end_where_it_does(make: Any) -> None:
     assert len(full) - len(then) == pytest.approx(10, abs=2)
     assert full[: len(then) - 2] == then[:-2]
     assert max(value for value in then if value is not None) < 40
+
+
+def test_whatever_a_snapshot_holds_comes_back(make: Any) -> None:
+    """Types that are plain inside, and values that only pickle knows how to write."""
+    link = LinkSample("mlx5_0/1", state="active", counters={"symbol_error": 3})
+    plain = make.around(
+        make.trouble(),
+        links=(link,),
+        tcp=TcpSample(1.0, connections=2, missing={"rtt_worst_us": "none"}),
+        ancestors=(Ancestor(1, 0, "root", "init"),),
+    )
+    flags = make.snapshot(gpus=[make.gpu(0, clock_reasons=ClockReasons.HW_SLOWDOWN)])
+    for snapshot in (plain, flags):
+        one = packed(snapshot)
+        assert unpacked(one) == snapshot
+        assert one.as_objects == (snapshot is flags)
