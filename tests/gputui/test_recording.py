@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from gputui.model import (
     Action,
+    Ancestor,
     GpuSample,
     GpuState,
     GpuStatus,
@@ -77,6 +78,7 @@ node_samples = any_of(
     links=st.lists(any_of(LinkSample), max_size=3).map(tuple),
     tcp=st.none() | any_of(TcpSample),
     listeners=st.lists(any_of(ListenerSample), max_size=3).map(tuple),
+    ancestors=st.lists(any_of(Ancestor), max_size=3).map(tuple),
 )
 
 
