@@ -47,13 +47,6 @@ class Held:
             return Subject.of_job(self.job)
         return Subject.of_gpu(self.gpus[0])
 
-    @property
-    def words(self) -> str:
-        """``GPU 3``, or ``all 8 GPUs of job 4711``."""
-        if len(self.gpus) > 1:
-            return f"all {len(self.gpus)} GPUs of job {self.job}"
-        return f"GPU {self.gpus[0].index}"
-
 
 def grouped(now: NodeSample, troubled: Sequence[GpuSample]) -> Iterator[Held]:
     """GPUs in the same trouble, by what has it: several GPUs of a job that are all of its own are
