@@ -157,6 +157,12 @@ class History:
         found = self._kernel.where(lambda sort: bool(sort[0]) and sort[0] == gpu.bus_id)
         return iter(sorted(found, key=lambda event: event.time_s))
 
+    def xids_on(self, gpu: GpuSample, codes: Iterable[int]) -> list[KernelEvent]:
+        """The Xids of some codes on a GPU, oldest first."""
+        parts = [told for code in codes if (told := self._kernel.of((gpu.bus_id, "xid", code)))]
+        found = [event for part in parts for event in part]
+        return sorted(found, key=lambda event: event.time_s) if len(parts) > 1 else found
+
     def events(self, *kinds: str) -> list[KernelEvent]:
         """The log's events of some kinds (``xid``, ``aer`` ...), of all GPUs, oldest first."""
         found = self._kernel.where(lambda sort: sort[1] in kinds)

@@ -52,21 +52,20 @@ def is_on_chip(event: KernelEvent) -> bool:
 
 
 def xids_on(
-    gpu: GpuSample, past: History, codes: Collection[int | None], now_s: float
+    gpu: GpuSample, past: History, codes: Collection[int], now_s: float
 ) -> list[KernelEvent]:
     """The Xids of some codes on a GPU within a day, oldest first: what nothing has taken back.
 
     A reset takes them back, and the driver's word that it asks for nothing any more.
     """
+    found = past.xids_on(gpu, codes)
+    if not found:
+        return found
     since_s = max(past.counters.reset_s(gpu) or 0.0, now_s - TOLD_FOR_S)
-    found: list[KernelEvent] = []
-    for event in past.events_on(gpu):
-        if event.kind == "xid" and event.time_s > since_s:
-            if event.code == RECOVERY_ACTION_CHANGED and said_in(event) is Action.IGNORE:
-                found.clear()
-            elif event.code in codes:
-                found.append(event)
-    return found
+    for event in past.xids_on(gpu, (RECOVERY_ACTION_CHANGED,)):
+        if said_in(event) is Action.IGNORE:
+            since_s = max(since_s, event.time_s)
+    return [event for event in found if event.time_s > since_s]
 
 
 def rows_told(gpu: GpuSample, past: History, code: int, now_s: float) -> list[KernelEvent]:

@@ -7,7 +7,7 @@ tells that the action changed, and as words at the end of other Xids ("RST: Yes,
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from gputui.logs.kernel import KernelEvent
 from gputui.model import Action, GpuSample, RecoveryAction, Severity
@@ -59,13 +59,13 @@ def read_in(gpu: GpuSample) -> Action | None:
         return None
 
 
-def verdict(gpu: GpuSample | None, told: Iterable[KernelEvent]) -> Action | None:
+def verdict(gpu: GpuSample | None, told: Sequence[KernelEvent]) -> Action | None:
     """What the driver wants done: by the reading, else by the last line that says so."""
     asked = None if gpu is None else read_in(gpu)
     if asked is not None:
         return asked
-    said = [action for event in told if (action := said_in(event)) is not None]
-    return said[-1] if said else None
+    said = map(said_in, reversed(told))
+    return next((action for action in said if action is not None), None)
 
 
 def severity_of(action: Action) -> Severity:

@@ -31,6 +31,8 @@ from gputui.model import Action, GpuSample, NodeSample
 _CONTAINED, _UNCONTAINED, _ESCAPED = 94, 95, 140
 _QUIET = after(hours=24)
 
+_TOLD_AT_END = 4
+
 _COUNTED_WITHIN_S = 30.0
 """What the log tells, the counters tell by then, unless it has been taken back by a reset."""
 
@@ -91,7 +93,7 @@ def ecc_uncorrectable(now: NodeSample, past: History) -> Iterator[Finding | Over
                 yield _too_often(gpu)
             continue
         since_s = [event.time_s for event in told[:1]] + ([grown.last_s] if grown else [])
-        pieces = evidence.told(told, now.time_s)
+        pieces = evidence.told(_ends(told), now.time_s)
         if grown:
             pieces = (*pieces, f"{grown.by} uncorrectable ECC errors counted since the start")
         yield _finding(Subject.of_gpu(gpu), gpu, past, told, pieces, since_s=min(since_s))
@@ -150,8 +152,14 @@ def _finding(
     )
 
 
+def _ends(told: Sequence[KernelEvent]) -> Sequence[KernelEvent]:
+    """How it began and how it goes on: what stands between says the same."""
+    return told if len(told) <= 2 * _TOLD_AT_END else (*told[:_TOLD_AT_END], *told[-_TOLD_AT_END:])
+
+
 def _cause(gpu: GpuSample | None, past: History, told: Sequence[KernelEvent]) -> str:
     """Whether it was contained, as the driver says of Ampere and later; else where it was."""
+    told = _ends(told)
     codes = {event.code for event in told}
     if codes & {_UNCONTAINED, _ESCAPED}:
         return "uncontained"
