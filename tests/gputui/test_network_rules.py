@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from gputui.assess import Assessor
 from gputui.incidents.engine import Engine
 from gputui.incidents.rules import all_rules
 from gputui.model import LinkSample, NodeSample, Severity
@@ -219,3 +220,16 @@ def test_half_a_minute_of_silence_from_elsewhere_is_a_node_down(wired, elsewhere
     for second in range(5, 60):
         wired.engine.silent(5.0 + second, Silence(float(second), elsewhere=elsewhere), last)
     assert wired.kinds == kinds
+
+
+def test_a_snapshot_shows_that_its_node_is_down(make):
+    """The GPUs are as they were last seen, and the incident says why."""
+    assessor = Assessor(interval_s=1.0)
+    for second in range(5):
+        assessor.sample(make.node(float(second)))
+    for second in range(5, 20, 3):
+        snapshot = assessor.sample(failed(float(second), "Connection timed out"))
+    assert [one.kind for one in snapshot.incidents] == ["NodeDown"]
+    assert len(snapshot.sample.gpus) == 8
+    assert assessor.sample(make.node(21.0)).incidents[0].eased_s is not None
+    assert assessor.sample(make.node(23.0)).incidents == ()
