@@ -75,7 +75,7 @@ class Casebook:
         return key
 
     def happened(self, rule: Rule, finding: Finding, time_s: float, count: int) -> None:
-        """A finding of an event: it happened once, or (``count`` 0) is told once more."""
+        """A finding of an event: it happened so many times, or (``count`` 0) is told once more."""
         _, case = self._case(rule, finding, time_s)
         if case.over_s is not None and time_s <= case.over_s:
             return  # older than the word that it is over
@@ -91,6 +91,8 @@ class Casebook:
         else:
             case.since_s = time_s
             self._open(case, time_s)
+            if count > 1:
+                self._update(case, (), time_s, count=count - 1)
 
     def absent(self, seen: set[CaseKey], time_s: float) -> None:
         """A sample was looked at, and of what readings show only this was ``seen``."""

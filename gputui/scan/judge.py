@@ -21,7 +21,7 @@ from gputui.model import Incident, NodeSample
 from gputui.scan.repeats import Repeats
 
 _INTERVAL_S = 1.0
-_PASS_EVERY_S = 300.0
+_PASS_EVERY_S = 600.0
 """How much of a log's time goes by between two looks at what has been quiet for long enough."""
 
 _MOST_INCIDENTS = 100_000

@@ -1,8 +1,8 @@
 """Xids that say again what was said before: counted here, and judged as one.
 
 A broken GPU may repeat itself thousands of times an hour. The first few of a sort are judged one by
-one; of those that follow, the engine hears from time to time, with how many there were. It hears
-more often than the shortest time of quiet after which an incident is over (ten minutes).
+one; of those that follow, the engine hears once an hour, with how many there were. What it hears in
+the end is the time of the last, and the count of all.
 """
 
 from __future__ import annotations
@@ -13,13 +13,16 @@ from dataclasses import dataclass, replace
 from gputui.logs.kernel import KernelEvent
 
 ONE_BY_ONE = 3
-WITHIN_S = 540.0
+WITHIN_S = 3600.0
 _MOST_SORTS = 5000
 
 _Sort = tuple[str | None, int | None, str | None, int | None, str]
 
 _BEGINNING = 16
-_WORDY = frozenset({63, 64, 154})
+_WORDY = frozenset({63, 64})
+_TAKES_BACK = 154
+"""May say that a GPU needs nothing any more: what was said of it before is judged before."""
+
 _NUMBERS = dict.fromkeys(map(ord, "0123456789abcdefx"))
 
 
@@ -44,6 +47,8 @@ class Repeats:
         """Take in an event; what is to be judged now, in order."""
         if event.kind != "xid":
             return (event,)
+        if event.code == _TAKES_BACK:
+            return [*self._of_gpu(event.bus_id), event]
         sort = _sort(event)
         run = self._runs.get(sort)
         if run is None:
@@ -103,6 +108,15 @@ class Repeats:
         if not waiting:
             return []
         return [event for sort, run in list(waiting.items()) for event in self._take(sort, run)]
+
+    def _of_gpu(self, bus_id: str | None) -> list[KernelEvent]:
+        """What waits of a GPU."""
+        found = []
+        for waiting in self._waiting.values():
+            for sort, run in list(waiting.items()):
+                if sort[0] == bus_id:
+                    found += self._take(sort, run)
+        return found
 
     def _make_room(self) -> list[KernelEvent]:
         """Forget the sort that was first heard first, when there are too many."""
