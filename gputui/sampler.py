@@ -25,6 +25,7 @@ from typing import Protocol
 from gputui.exit_codes import ANOTHER_PLEASE, BAD_USAGE
 from gputui.model import LogLine, NodeSample
 from gputui.recording import CaptureWriter
+from gputui.sources.binding import import_binding
 from gputui.sources.files import system_root
 from gputui.sources.nvml import NvmlReader
 from gputui.sources.processes import ProcessTable
@@ -170,8 +171,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _reader(options: Options) -> NvmlReader:
     # Only this process may load the driver's library, and only here.
-    import pynvml
-
+    pynvml = import_binding()
     root = system_root()
     processes = ProcessTable(root / "proc", root / "dev")
     if options.progress is None:
