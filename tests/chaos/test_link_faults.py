@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from chaos.fault import ArgumentError, FaultError, parse_fault
+from chaos.run import Run
 from fakes.fabric import FabricState, FabricTrouble
+from fakes.node import Node
 from fakes.pcie import AerError
+from fakes.profile import load_profile
+from fakes.world import World
 
 
 def ups(run, index):
@@ -110,6 +116,25 @@ class TestNvlink:
             run.inject("nvswitch", node="n0", dead=4)
         with pytest.raises(ArgumentError, match=r"down: '3\.\.1' is not a number counted from 0"):
             parse_fault("nvlink", {"gpu": "0", "down": "3..1"})
+
+
+class TestPairs:
+    def test_a_link_between_two_cards_breaks_at_both_ends(self):
+        """Where there are no switches a link leads to the neighbour, which shows it as well."""
+        profile = load_profile("h100-sxm")
+        profile = replace(profile, nvlink=replace(profile.nvlink, switches=0, links=4))
+        node = Node("n0", profile, 4)
+        run = Run(World([node]))
+        down = run.inject(parse_fault("nvlink", {"gpu": "2", "down": "1"}))
+        assert [[link.up for link in gpu.nvlinks].count(False) for gpu in node.gpus] == [0, 0, 1, 1]
+        assert not node.gpus[3].nvlinks[1].up
+        assert [line.text.count("): 74, ") for line in node.kernel_log.lines] == [1, 1]
+        run.heal(down.id)
+        assert all(link.up for gpu in node.gpus for link in gpu.nvlinks)
+        words = {"gpu": "3", "errors": "crc", "per_minute": "60", "link": "0"}
+        run.inject(parse_fault("nvlink", words))
+        run.advance(60_000_000)
+        assert [gpu.nvlinks[0].crc for gpu in node.gpus] == [0, 0, 60, 60]
 
 
 class TestSwitch:

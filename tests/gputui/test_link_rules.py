@@ -92,6 +92,22 @@ class TestPairs:
         assert Node().sees(*spare, seconds=100).roots == []
 
 
+class TestSleep:
+    def test_an_error_of_last_week_does_not_wake_a_link_that_sleeps(self):
+        """A link of a GPU without work is information, unless the driver said within a day that it
+        failed.
+        """
+        asleep = [gpu(index, utilization_percent=0) for index in range(4)]
+        down = gpu(2, utilization_percent=0, nvlinks_down=(1,), nvlink_peers=("0000:05:00",) * 4)
+        words = f"NVRM: Xid (PCI:{BUSES[2]}): 74, NVLink: fatal error detected on link 1(0x0, 0x0)"
+        for quiet_s, wanted in ((3600, Severity.CRITICAL), (8 * 86_400, Severity.INFO)):
+            node = Node().sees(*asleep).hears(words)
+            node.time_s += quiet_s
+            node.sees(*asleep[:2], down, asleep[3], seconds=100)
+            (found,) = (one for one in node.engine.incidents if one.kind == "NvlinkDown")
+            assert found.severity is wanted
+
+
 class TestNvlink5:
     def test_a_fatal_error_names_its_link(self):
         """NVLink5's line, decoded."""
@@ -153,6 +169,17 @@ class TestFabric:
         assert Node().sees(*waiting, host_readings=old).roots == [
             ("FabricNotReady", "node:n0", "fabric-manager")
         ]
+
+    def test_a_managers_words_count_as_long_as_the_driver_is_the_same(self):
+        """After an update of the driver they are of yesterday."""
+        waiting = [gpu(index, fabric_state="in progress") for index in range(4)]
+        words = (
+            "nv-fabricmanager[12]: fabric manager NVIDIA GPU driver interface version 565.57.01 "
+            "don't match with driver version 570.124.06. Please update."
+        )
+        for driver, cause in (("570.124.06", "version-mismatch"), ("575.51.03", "fabric-manager")):
+            node = Node().hears(words).sees(*waiting, driver=driver)
+            assert node.roots == [("FabricNotReady", "node:n0", cause)]
 
     def test_without_its_manager_the_links_are_down_too(self):
         """One cause, with the links under it."""

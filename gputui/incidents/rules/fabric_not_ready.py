@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from gputui.incidents.history import History
 from gputui.incidents.rule import CRITICAL, WARNING, Finding, Subject, rule, samples
+from gputui.logs.kernel import KernelEvent
 from gputui.model import Action, GpuSample, NodeSample
 from gputui.sources.fabric_health import CONFIGURATION, FIRMWARE_DOES_NOT_FIT, HEALTHY
 
@@ -45,7 +46,7 @@ def fabric_not_ready(now: NodeSample, past: History) -> Iterator[Finding]:
 
 
 def _of_node(now: NodeSample, past: History, waiting: Sequence[GpuSample]) -> Finding:
-    said = [event for event in past.events("fabric_manager") if _VERSIONS.search(event.text)]
+    said = [event for event in past.events("fabric_manager") if _differs(event, now)]
     versions = _VERSIONS.search(said[-1].text) if said else None
     names = tuple(Subject.of_gpu(gpu).name for gpu in waiting)
     states = sorted({gpu.fabric_state or "" for gpu in waiting})
@@ -70,6 +71,12 @@ def _of_node(now: NodeSample, past: History, waiting: Sequence[GpuSample]) -> Fi
         others=names,
         covers=names,
     )
+
+
+def _differs(event: KernelEvent, now: NodeSample) -> bool:
+    """Whether the manager said that it is not of the version which the driver still has."""
+    versions = _VERSIONS.search(event.text)
+    return versions is not None and now.driver in (None, versions["driver"])
 
 
 def _waits(gpu: GpuSample) -> Finding:

@@ -103,7 +103,7 @@ def nvlink_down(now: NodeSample, past: History) -> Iterator[Finding]:
             action=Action.CHECK_LINK,
             action_text=_advice(gpu, None),
             evidence=tuple(_readings(broken)),
-            severity=CRITICAL if works_lately(past, gpu) or _log_tells(gpu, past) else INFO,
+            severity=CRITICAL if works_lately(past, gpu) or _log_tells(gpu, now, past) else INFO,
             under=_UNDER,
             others=_others(broken, now),
         )
@@ -138,8 +138,12 @@ def _together(event: KernelEvent, past: History) -> set[str | None]:
     }
 
 
-def _log_tells(gpu: GpuSample, past: History) -> bool:
-    return any(said_of_link(event) is not None for event in past.events_on(gpu))
+def _log_tells(gpu: GpuSample, now: NodeSample, past: History) -> bool:
+    """Whether the driver said of it, within a day, that a link failed: it does not merely sleep."""
+    return any(
+        said_of_link(event) is not None and now.time_s - event.time_s <= _UNREAD.seconds
+        for event in past.events_on(gpu)
+    )
 
 
 def _others(broken: Sequence[BrokenLink], now: NodeSample | None) -> tuple[str, ...]:
