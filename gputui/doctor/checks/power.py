@@ -45,6 +45,8 @@ def _supply(site: Site) -> tuple[float | None, str]:
     """Watts, and who says so. Of several supplies one is taken to be spare."""
     if site.supply_w is not None:
         return site.supply_w, "as given"
+    if site.config.thresholds.power_supply_w is not None:
+        return site.config.thresholds.power_supply_w, "by the config"
     told = site.tool(("ipmitool", "fru", "print"))
     capacities = sorted(float(number) for number in _CAPACITY.findall(told or ""))
     if not capacities:

@@ -14,6 +14,7 @@ from gputui.doctor.checks.exposure import speaks_tls
 from gputui.doctor.checks.sockets import Wanted
 from gputui.doctor.examination import examine, exit_code
 from gputui.doctor.site import Site
+from gputui.incidents.thresholds import Thresholds
 from gputui.model import GpuState, GpuStatus, PciGpu, Snapshot
 
 ETHERNET = {"operstate": "up", "carrier": "1"}
@@ -178,6 +179,8 @@ def test_the_supply_gives_the_limits_and_a_fifth(site, make):
     assert short.level is Level.CRITICAL
     assert short.fix == "nvidia-smi -pl 699"
     assert worst(site(*node), "power").level is Level.SKIPPED
+    config = Config(thresholds=Thresholds(power_supply_w=6719.0))
+    assert "by the config" in worst(site(*node, config=config), "power").text
 
 
 def test_one_of_several_supplies_is_spare(site, make):
