@@ -34,7 +34,7 @@ _CLOCK = r"\d\d:\d\d:\d\d(?:[.,]\d+)?"
 
 _NO_HOST = (
     r"(?<!\.py)(?<!\.log)(?<!\.txt)(?<!\.md)(?<!\.out)(?<!\.err)(?<!Error)(?<!error)(?<!Exception)"
-    r"(?<!Failure)(?<!Warning)(?<!Exit)(?<!Interrupt)(?<!Timeout)(?<!_LibraryNotFound)(?<!_GpuIsLost)"
+    r"(?<!Failure)(?<!Warning)(?<!Exit)(?<!Interrupt)(?<!Timeout)"
 )
 """A host's name has none of these ends: files and exceptions have."""
 
@@ -51,6 +51,7 @@ _PIECES = (
     rf"(?P<letter2>[DIWEF])\s+(?:\d+\s+)?{_SOURCE}\]",
     # who: Ray, vLLM ... (RayTrainWorker pid=1234, ip=10.0.0.2)
     r"\((?:[\w.\-]+(?:\([^()\"']*\))? ?)?(?:(?:pid|ip|rank|node|actor|tid)=[^()\s,\"']+[, ]*)+\)",
+    r"\((?:raylet|gcs_server|autoscaler)[^()\"']*\)",
     # NCCL: host:pid:tid [device]
     r"(?P<nccl_host>[\w.\-<>]+):(?P<nccl_pid>\d+|[X]+)(?::\w+)?\s\[(?P<nccl_device>-?\d+)\]",
     rf"(?P<source>{_SOURCE}|[\w.]+:\d+) (?=NCCL (?:WARN|INFO)\b)",
@@ -68,7 +69,8 @@ _PIECES = (
     r"std(?:out|err):",
     # srun --label, pdsh, DeepSpeed, mpirun: rank, or the host's name (with a digit or a dash in it)
     r"(?P<label>\d{1,5}):(?= )",
-    rf"(?P<labelled>(?!nvidia-)[A-Za-z0-9<][\w<>]*[\d.\-][\w.\-<>]*){_NO_HOST}:(?= )",
+    r"(?P<labelled>(?!nvidia-|\S*(?:Error|Exception))[A-Za-z0-9<][\w<>]*[\d.\-][\w.\-<>]*)"
+    rf"{_NO_HOST}:(?= )",
     # docker compose
     r"[\w.\-]+\s+\|(?= )",
     r"\x1b\[[\d;]*[A-Za-z]",
@@ -88,7 +90,7 @@ _BEFORE_LEVEL = re.compile(
 _PROGRESS = re.compile(r".{0,120}?\d+%\|.{0,400}?\|[^\[\]]{0,80}\[[^\]]{0,200}\](?:\s*$)?")
 _GLOG_INSIDE = re.compile(r"(?:\[rank\d+\]:)?\[[EWF](?:\d{3,4} [\d:.]+)? \w+\.cpp:\d+\]")
 _LOGFMT = re.compile(
-    r'(?:\S+\s+)?(?:time|ts|t)="?[^"\s]+"?\s+level=(?P<level>\w+)\s+msg="(?P<msg>(?:[^"\\]|\\.)*)"'
+    r'(?:(?:\S+\s+)?(?:time|ts|t)="?[^"\s]+"?\s+)?level=(?P<level>\w+)\s+msg="(?P<msg>(?:[^"\\]|\\.)*)"'
 )
 _RANK = re.compile(
     r"^\[(?:rank|default|trainer|worker)?:? ?(?P<rank>\d{1,5})\]$"

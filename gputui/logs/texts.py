@@ -23,7 +23,10 @@ _HEAD = re.compile(
         (?:\([\w.,\ ]*\))?                      # ray.exceptions.RayTaskError(OutOfMemoryError)
       | \s*what\(\)                            # of a C++ exception that nobody caught
       | Caused\ by
+      | Failed
       | CUDA\ initialization
+      | (?:Process\ group|NCCL)\ watchdog\ thread\ terminated\ with\ exception
+      | nccl(?:InvalidUsage|InvalidArgument)
       | (?:INTERNAL|UNKNOWN|ABORTED|UNAVAILABLE|FAILED_PRECONDITION|Internal|Unknown)(?=:\s)
     ):\s+""",
     re.VERBOSE,
@@ -32,7 +35,10 @@ _HEAD = re.compile(
 _CUDA_HEADS = re.compile(
     r"""(?:
         (?:Unexpected\ error\ from\ cuda\w+\(\)\..*?\ )?Error\ (?P<n1>\d+):[ ]
-      | failed\ call\ to\ cu\w+:[ ]
+      | failed\ call\ to\ cu\w+:\ (?:UNKNOWN\ ERROR\ \((?P<n5>\d+)\))?
+      | CU(?:BLAS|SOLVER|SPARSE|FFT)\ (?:error|failure)\ ?\d*:\ ?
+      | (?:failed\ to\ create\ cublas\ handle|failed\ to\ run\ cuBLAS\ routine):[ ]
+      | Error\ Code\ \d+:\ Cuda\ (?:Runtime|Driver)\ \(
       | cuda\ runtime\ error\ \((?P<n2>\d+)\)\ ?:[ ]
       | (?:\[?Cuda|CUDA)\ (?:[Dd]river\ |[Rr]untime\ |API\ |[Kk]ernel\ )?
         (?:[Ee]rror|[Ff]ailure|[Ww]arning|[Ee]xception)
@@ -51,7 +57,10 @@ _CUDA_NAME = re.compile(r"\b(?:cudaError[A-Z]\w+|CUDA_ERROR_[A-Z_0-9]+)\b")
 _QUOTED = re.compile(r"\"[^\"]*\"|`[^`']*[`']|(?<!\w)'[^']*'")
 _CUDA_TOKENS = ("CUDA", "cuda", "Cuda", "GPUassert", "Error ")
 
-_CUDNN_HEAD = re.compile(r"cuDNN (?:Backend )?[Ee]rror: |CUDNN (?:error|failure)\s?:?\s?\d*:? ?")
+_CUDNN_HEAD = re.compile(
+    r"(?:cuDNN (?:Backend )?[Ee]rror|Could not create cudnn handle): "
+    r"|CUDNN (?:error|failure)\s?:?\s?\d*:? ?"
+)
 
 _CHAIN_HEADS = (
     "docker:", "/usr/bin/docker:", "podman:", "nerdctl:", "ctr:", "crun:", "Error", "error",
@@ -161,10 +170,11 @@ def _cuda(statement: Statement, layers: tuple[_Layer, ...]) -> Match | None:
                 fact = _named(layer.text[head.end() :], head)
                 if fact is not None:
                     return Match(fact)
-        if layers[-1].raised:
-            name = _CUDA_NAME.search(_QUOTED.sub(_blank, whole))
-            if name is not None and name[0] in _codes():
-                return Match(cuda_facts()[_codes()[name[0]]])
+        name = _CUDA_NAME.search(_QUOTED.sub(_blank, whole))
+        if name is not None:
+            code = _codes().get(name[0])
+            if code is not None and (layers[-1].raised or whole.startswith(f"{name[0]}: ")):
+                return Match(cuda_facts()[code])
     for layer in layers:
         code = _words().get(layer.text.rstrip(" ."))
         if code is not None and (layer.raised or code in _TELLING):
@@ -199,6 +209,7 @@ def _codes() -> Mapping[str, int]:
 @cache
 def _words() -> Mapping[str, int]:
     words: dict[str, int] = {}
+    words["all CUDA-capable devices are busy or unavailable"] = 46  # before CUDA 10
     for code, fact in cuda_facts().items():  # two codes may share their words: the first has them
         words.setdefault(fact.text.rstrip("."), code)
     return words

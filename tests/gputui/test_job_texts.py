@@ -157,3 +157,75 @@ def test_every_kind_that_a_text_makes_has_a_rule_for_it():
     kinds = {rule.kind for rule in all_rules() if rule.on_job is not None}
     told = {fact.kind for fact in (*FACTS, *ERRORS) if fact.role is not Role.CONTEXT}
     assert told <= kinds
+
+
+LIKE = (
+    ("RuntimeError: CUDA error: all CUDA-capable devices are busy or unavailable", "cuda_busy"),
+    (
+        "[rank2]:[E1128 10:11:12.1 ProcessGroupNCCL.cpp:1595] [PG ID 0 PG GUID 0(default_pg) Rank "
+        "2] Process group watchdog thread terminated with exception: CUDA error: unspecified "
+        "launch failure",
+        "cuda_launch_fail",
+    ),
+    ("n4:88:157 [0] transport/p2p.cc:136 NCCL WARN Cuda failure 'out of memory'", "cuda_oom"),
+    (
+        "[2026-03-13 22:26:02] n3:4711:4720 [5] os/linux.cc:262 NCCL WARN ncclOsSocketPollConnect: "
+        "connect to 10.0.0.3<40213> returned Connection refused, exceeded error retry count after "
+        "34 attempts",
+        "nccl_refused_new",
+    ),
+    ("Failed: Cuda error /w/csrc/custom_all_reduce.cuh:368 'invalid argument'", "cuda_1"),
+    (
+        "[TRT] [E] 1: [defaultAllocator.cpp::allocate::20] Error Code 1: Cuda Runtime (out of "
+        "memory)",
+        "cuda_oom",
+    ),
+    (
+        "2024-05-01 10:00:00.123: E tensorflow/stream_executor/cuda/cuda_blas.cc:232] failed to "
+        "create cublas handle: CUBLAS_STATUS_NOT_INITIALIZED",
+        "cublas_alloc",
+    ),
+    (
+        "jaxlib.xla_extension.XlaRuntimeError: INTERNAL: Failed to execute XLA Runtime executable: "
+        "run time error: custom call 'xla.gpu.func.launch' failed: Failed to launch CUDA kernel: "
+        "add: CUDA_ERROR_ILLEGAL_ADDRESS: an illegal memory access was encountered.",
+        "cuda_illegal",
+    ),
+    (
+        "thrust::system::system_error: parallel_for failed: cudaErrorIllegalAddress: an illegal "
+        "memory access was encountered",
+        "cuda_illegal",
+    ),
+    (
+        "RuntimeError: cuda runtime error (59) : device-side assert triggered at x.cu:2",
+        "cuda_assert",
+    ),
+    (
+        "  Warning  Failed     12s (x3 over 40s)  kubelet  Error: failed to create containerd "
+        "task: failed to create shim task: OCI runtime create failed: runc create failed: "
+        "nvidia-container-cli: initialization error: nvml error: driver not loaded: unknown",
+        "ctk_nvml",
+    ),
+    (
+        'time="2024-05-01T10:00:00Z" level=error msg="Handler for POST returned error: could not '
+        'select device driver \\"\\" with capabilities: [[gpu]]"',
+        "ctk_select",
+    ),
+    (
+        "May  1 10:00:00 n3 slurmstepd[4711]: error: Detected 1 oom_kill event in StepId=9.0.",
+        "slurm_oom",
+    ),
+    ("srun: error: Orion-01-01: task 4: Out Of Memory", "slurm_oom"),
+    (
+        "numba.cuda.cudadrv.driver.CudaAPIError: [700] Call to cuMemcpyDtoH results in X",
+        "cuda_illegal",
+    ),
+)
+
+
+@pytest.mark.parametrize(("line", "known"), LIKE, ids=lambda value: value[:60])
+def test_programs_say_the_same_in_their_own_ways(line, known):
+    """Lines of the form that TensorFlow, JAX, TensorRT, Thrust, Slurm, Docker ... give a text."""
+    found = text_of(line)
+    assert found is not None
+    assert found[0] == known
