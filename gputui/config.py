@@ -234,6 +234,13 @@ ENTRIES = (
         "for how long a GPU may be held and not used",
     ),
     Entry(
+        "thresholds.starved",
+        "starved_share",
+        _share,
+        '"60%"',
+        "use of a GPU below which it waits for something",
+    ),
+    Entry(
         "thresholds.pressure",
         "pressure_share",
         _share,

@@ -33,8 +33,8 @@ class Thresholds:
     idle_s: float = 900.0
     """For how long a GPU may be held without being used."""
 
-    starved_percent: int = 60
-    """A GPU that is used less than this waits for something."""
+    starved_share: float = 0.6
+    """A GPU that is used for less of the time waits for something."""
 
     pressure_share: float = 0.2
     """The share of time in which tasks of the host wait for CPU or I/O that explains it."""

@@ -18,7 +18,7 @@ _SWING_PERCENT = 50
 
 @rule(kind="GpuStarved", severity=INFO, holds=after(minutes=2), clears=after(minutes=2))
 def gpu_starved(now: NodeSample, past: History) -> Iterator[Finding]:
-    """A GPU works, but less than 60 % of a minute, while the host's tasks wait.
+    """A GPU works, but less than ``starved`` of a minute (60 %), while the host's tasks wait.
 
     Low utilization alone says nothing (a server waits for requests, a small model needs no more).
     The kernel's pressure says whether the host is short of something: that tasks wait for I/O or
@@ -77,7 +77,7 @@ def _starves(gpu: GpuSample, now: NodeSample, past: History) -> bool:
     shares = _shares(gpu, past)
     if len(shares) < _LEAST_SAMPLES:
         return False
-    return _IDLE_PERCENT < mean(shares) < past.thresholds.starved_percent
+    return _IDLE_PERCENT < mean(shares) < 100 * past.thresholds.starved_share
 
 
 def _shares(gpu: GpuSample, past: History) -> list[int]:
