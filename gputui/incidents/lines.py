@@ -30,14 +30,22 @@ class Lines:
         """A sample was added at the end."""
         for gpu in sample.gpus:
             self._of_gpu.setdefault(gpu.index, deque()).append((sample.time_s, gpu))
-            counters = _counters(gpu)
-            if counters != self._counters.get(gpu.index):
-                self._counters[gpu.index] = counters
-                self._changed_s[gpu.index] = sample.time_s
+            self._note_counters(gpu, sample.time_s)
 
     def counters_changed_s(self, index: int) -> float:
-        """When a counter of errors of a GPU last stood otherwise than in the sample before."""
+        """When a counter of errors of a GPU last stood otherwise than before; 0 for never."""
         return self._changed_s.get(index, 0.0)
+
+    def _note_counters(self, gpu: GpuSample, time_s: float) -> None:
+        """One that is read for the first time, or not at all, has not changed."""
+        now = _counters(gpu)
+        before = self._counters.get(gpu.index)
+        if now == before:
+            return
+        pairs = list(zip(now, before or now, strict=True))
+        self._counters[gpu.index] = tuple(old if new is None else new for new, old in pairs)
+        if any(new != old for new, old in pairs if None not in (new, old)):
+            self._changed_s[gpu.index] = time_s
 
     def drop_first(self, sample: NodeSample) -> None:
         """The first sample was dropped."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from statistics import median
 
+from gputui.incidents.averages import median
 from gputui.incidents.history import History
 from gputui.model import GpuSample, NodeSample
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations, pairwise
-from statistics import median
+
+from gputui.incidents.averages import median
 
 Point = tuple[float, float]
 """When (seconds), and what was read."""
