@@ -104,7 +104,7 @@ class JobReader:
             dated = self.told_s is not None
             found.append(HeardText(self._line + number + 1, event, dated))
         self._line += block.count(b"\n")
-        return found
+        return found if live else _dated(found)
 
     def _event(self, raw: bytes, now_s: float, *, live: bool) -> JobEvent | None:
         # A leading blank tells a continuation; decoding takes it off.
@@ -168,6 +168,17 @@ def _all(reader: JobReader, blocks: Iterable[bytes], at_s: float) -> Iterator[He
         for begin in range(0, len(block), _BLOCK_BYTES):
             yield from reader.feed(block[begin : begin + _BLOCK_BYTES], at_s, live=False)
     yield from reader.rest(at_s, live=False)
+
+
+def _dated(found: list[HeardText]) -> list[HeardText]:
+    """With those before the first one with a time at that time: a log is of one piece."""
+    first = next((one.event.time_s for one in found if one.dated), None)
+    if first is None or found[0].dated:
+        return found
+    return [
+        one if one.dated else HeardText(one.line, replace(one.event, time_s=first), dated=True)
+        for one in found
+    ]
 
 
 def _listed(block: bytes, number: int) -> list[int]:
