@@ -131,6 +131,7 @@ class Rehearsal(Drill):
         before_us = self.world.now_us
         watching.until(max(min(dues_us), before_us))
         self._show(happened=True)
+        self._end_on_a_node_that_went_down()
         self._note_incidents(watching)
         self._states.look()
         self._start_runbook()
@@ -234,6 +235,12 @@ class Rehearsal(Drill):
             return False
         self._note_end(status)
         return True
+
+    def _end_on_a_node_that_went_down(self) -> None:
+        """A runbook that reboots its own node does not live to see it."""
+        under_test = self._under_test
+        if under_test is not None and not self.world.nodes[under_test.started.node].is_up:
+            self._end_runbook()
 
     def _end_runbook(self) -> None:
         """It is not wanted any more."""

@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 
 from chaos.lookalikes.under_way import Scene, UnderWay
-from chaos.lookalikes.wire import Inbox, WireError, exit_message, message, request_of
+from chaos.lookalikes.wire import Inbox, WireError, exit_message, message, request_of, status_of
 from fakes.commands.registry import NOT_UNDERSTOOD, commands
 from fakes.nvml.answer import FOREVER_US
 
@@ -176,6 +176,9 @@ class CommandServer:
     def _take(self, caller: _Caller, letter: bytes, content: bytes) -> None:
         if letter == b"i" and caller.call and not caller.call.ended:
             caller.call.take_input(content)
+            self._go_on(caller, caller.call)
+        elif letter == b"c" and caller.call and not caller.call.ended:
+            caller.call.take_end(status_of(content))
             self._go_on(caller, caller.call)
         elif letter == b"g" and caller.call is None:
             self._begin(caller)

@@ -9,13 +9,20 @@ from __future__ import annotations
 
 import shlex
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NoReturn
 
 from chaos.lookalikes.binding import Bindings
 from chaos.lookalikes.streams import output, standard_input
 from chaos.lookalikes.turns import Turns
-from chaos.lookalikes.wire import Request, exit_message, message
+from chaos.lookalikes.wire import (
+    Request,
+    exit_message,
+    message,
+    signal_message,
+    words_message,
+)
 from fakes.commands.registry import NOT_UNDERSTOOD, Command
 from fakes.commands.registry import Call as CommandCall
 from fakes.node import Node
@@ -37,6 +44,10 @@ class Scene:
     bindings: Bindings
 
 
+class _Became(Exception):  # noqa: N818
+    """The caller is another program now."""
+
+
 class UnderWay:
     """A call from its beginning to its end.
 
@@ -48,7 +59,7 @@ class UnderWay:
 
     def __init__(self, command: Command, request: Request, user: str, scene: Scene) -> None:
         self.unsent = bytearray()
-        self.changed = bool({"node", "world"} & set(command.takes))
+        self.changed = bool({"node", "world", "reset_gpu"} & set(command.takes))
         self.problem = ""
         self.until_us = 0
         self.status: int | None = None
@@ -59,6 +70,7 @@ class UnderWay:
         self._user = user
         self._scene = scene
         self._input: list[bytes] = []
+        self._other: int | None = None
         self._last_error = ""
         self._began_s = 0.0
         self._is_over = False
@@ -99,6 +111,11 @@ class UnderWay:
         self._input.append(content)
         self.until_us = 0
 
+    def take_end(self, status: int) -> None:
+        """The other program that it had started ended."""
+        self._other = status
+        self.until_us = 0
+
     def end(self) -> None:
         """Nobody wants it any more."""
         self._is_over = True
@@ -115,6 +132,9 @@ class UnderWay:
         call = self._call(binding.nvml)
         try:
             status = self._command(call)
+        except _Became:
+            self._is_over, self.status = True, 0
+            return
         except Exception as error:
             self._say_error(f"{self._request.program}: our own fault: {error!r}\n".encode())
             status = NOT_UNDERSTOOD
@@ -139,6 +159,9 @@ class UnderWay:
             nvml=nvml,
             clock=lambda: scene.node.epoch.unix_us(scene.now_us()) / 1e6,
             pause=self._pause,
+            become=self._become,
+            spawn=self._spawn,
+            signal=self._signal,
             program=request.program,
             stdin=standard_input(self._ask_input),
             cwd=request.cwd,
@@ -180,6 +203,30 @@ class UnderWay:
         until_us = self._scene.now_us() + us
         while self._scene.now_us() < until_us:
             self._wait(until_us)
+
+    def _become(self, words: Sequence[str]) -> NoReturn:
+        """The caller becomes another program: that is the end of this call."""
+        self._flush()
+        self.unsent += words_message(b"b", words)
+        raise _Became
+
+    def _spawn(self, words: Sequence[str], for_us: int | None) -> int | None:
+        """Run another program, at most for so long; its exit status, None if it still runs.
+
+        Without words, wait on for the one that was started before.
+        """
+        self._flush()
+        if words:
+            self._other = None
+            self.unsent += words_message(b"s", words)
+        until_us = FOREVER_US if for_us is None else self._scene.now_us() + for_us
+        while self._other is None and self._scene.now_us() < until_us:
+            self._wait(until_us)
+        return self._other
+
+    def _signal(self, number: int) -> None:
+        """Send the other program a signal."""
+        self.unsent += signal_message(number)
 
     def _park(self, until_us: int) -> None:
         """Wait for a moment, or for whatever happens before."""

@@ -12,9 +12,13 @@ letter  from           bytes
 ``w``   the program    how many columns its output has on a terminal, or 0 (2 bytes)
 ``g``   the program    none: the call is complete
 ``i``   the program    what its standard input had; none at the end of it
+``c``   the program    the exit status of the other program that it had started (4 bytes)
 ``o``   the simulator  for its standard output
 ``p``   the simulator  for its standard error
 ``r``   the simulator  none: it is to read its standard input
+``b``   the simulator  the words of another program, which it is to become; a zero byte after each
+``s``   the simulator  the words of another program, which it is to start; a zero byte after each
+``k``   the simulator  the number of a signal for that other program (4 bytes)
 ``x``   the simulator  its exit status (4 bytes); it ends
 ======  =============  ========================================================================
 """
@@ -23,7 +27,7 @@ from __future__ import annotations
 
 import os
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 _HEAD = struct.Struct("=cI")
@@ -89,6 +93,25 @@ def request_of(parts: Mapping[bytes, bytes]) -> Request:
 def message(letter: bytes, content: bytes = b"") -> bytes:
     """A message, as it is sent."""
     return _HEAD.pack(letter, len(content)) + content
+
+
+def words_message(letter: bytes, words: Sequence[str]) -> bytes:
+    """The message that another program is to be run."""
+    return message(letter, b"".join(os.fsencode(word) + b"\0" for word in words))
+
+
+def signal_message(number: int) -> bytes:
+    """The message that the other program is to get a signal."""
+    return message(b"k", _STATUS.pack(number))
+
+
+def status_of(content: bytes) -> int:
+    """The exit status that the other program ended with."""
+    try:
+        (status,) = _STATUS.unpack(content)
+    except struct.error as error:
+        raise WireError(f"no exit status: {error}") from error
+    return int(status)
 
 
 def exit_message(status: int) -> bytes:

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -19,6 +20,7 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define SOCKET "commands.sock"
@@ -197,6 +199,92 @@ static void write_all(int descriptor, const char *bytes, size_t length)
     }
 }
 
+/* -- other programs ---------------------------------------------------------------------------- */
+
+static pid_t child;
+static int ended[2] = {-1, -1};
+
+/* Words as they came: each with a zero byte after it. */
+static char **split(char *bytes, uint32_t length)
+{
+    size_t count = 0;
+    for (uint32_t i = 0; i < length; i++)
+        count += bytes[i] == 0;
+    char **words = calloc(count + 1, sizeof *words);
+    if (!words)
+        give_up("out of memory");
+    for (size_t i = 0; i < count; i++, bytes += strlen(bytes) + 1)
+        words[i] = bytes;
+    return words;
+}
+
+static char **receive_words(int asked, uint32_t length)
+{
+    char *bytes = calloc(1, (size_t)length + 1);
+    if (!bytes)
+        give_up("out of memory");
+    receive(asked, bytes, length);
+    return split(bytes, length);
+}
+
+/* Become another program. What cannot be run is said as a shell says it. */
+static void become(char **words)
+{
+    execvp(words[0], words);
+    fprintf(stderr, "%s: failed to run command '%s': %s\n", name, words[0], strerror(errno));
+    _exit(errno == ENOENT ? 127 : 126);
+}
+
+static void note_end(int number)
+{
+    int before = errno;
+    (void)number;
+    if (write(ended[1], "", 1) < 0)
+        errno = before;
+    errno = before;
+}
+
+static void pass_on(int number)
+{
+    if (child > 0)
+        kill(child, number);
+}
+
+/* Start another program, and learn of its end by a byte in a pipe. */
+static void start(char **words)
+{
+    if (pipe2(ended, O_CLOEXEC | O_NONBLOCK) != 0)
+        give_up("there are too many open files");
+    signal(SIGCHLD, note_end);
+    child = fork();
+    if (child < 0)
+        give_up("another process cannot be started");
+    if (child == 0) {
+        signal(SIGCHLD, SIG_DFL);
+        become(words);
+    }
+    signal(SIGTERM, pass_on);
+    signal(SIGHUP, pass_on);
+    signal(SIGINT, pass_on);
+}
+
+/* The other program may have ended: its exit status, or 128 and the signal's number. */
+static void send_end(int asked)
+{
+    char drained[16];
+    int status;
+    struct buffer told = {0};
+    while (read(ended[0], drained, sizeof drained) > 0)
+        ;
+    if (child <= 0 || waitpid(child, &status, WNOHANG) != child)
+        return;
+    child = 0;
+    int32_t code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+    append_message(&told, 'c', &code, sizeof code);
+    send_all(asked, told.bytes, told.length);
+    free(told.bytes);
+}
+
 int main(int argc, char **argv)
 {
     static char bytes[CHUNK];
@@ -211,9 +299,13 @@ int main(int argc, char **argv)
         give_up("there is no fake node here that answers");
     send_call(asked, argv);
     for (;;) {
-        struct pollfd waiting[] = {{asked, POLLIN, 0}, {wants_input ? STDIN_FILENO : -1, POLLIN, 0}};
-        if (poll(waiting, 2, -1) < 0)
+        struct pollfd waiting[] = {{asked, POLLIN, 0},
+                                   {wants_input ? STDIN_FILENO : -1, POLLIN, 0},
+                                   {ended[0], POLLIN, 0}};
+        if (poll(waiting, 3, -1) < 0)
             continue;
+        if (waiting[2].revents)
+            send_end(asked);
         if (waiting[1].revents) {
             wants_input = 0;
             send_input(asked);
@@ -232,6 +324,15 @@ int main(int argc, char **argv)
         }
         if (letter == 'r')
             wants_input = 1;
+        if (letter == 'b')
+            become(receive_words(asked, length));
+        if (letter == 's')
+            start(receive_words(asked, length));
+        if (letter == 'k') {
+            int32_t number;
+            receive(asked, &number, sizeof number);
+            pass_on(number);
+        }
         if (letter == 'x') {
             int32_t status;
             receive(asked, &status, sizeof status);

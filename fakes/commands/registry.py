@@ -26,14 +26,26 @@ from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
-from typing import Any, TextIO, TypeVar
+from typing import Any, NoReturn, TextIO, TypeVar
 
 from fakes.node import Node
+from fakes.nvml.codes import Code
+from fakes.recovery import Refusal, reset_gpu
 from fakes.world import World
+
+_REFUSALS = {
+    Refusal.IN_USE: Code.IN_USE,
+    Refusal.PERSISTENCE: Code.IN_USE,
+    Refusal.LOST: Code.GPU_IS_LOST,
+}
 
 NOT_UNDERSTOOD = 125
 """Exit status of a call that asks for something the real command may know and this one does not.
 The run takes note of it: what such a script does next proves nothing."""
+
+
+def _alone(*_: object) -> NoReturn:
+    raise LookupError("this call has no process of its own")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,8 +55,10 @@ class Call:
     ``argv`` is without the program's name, which is ``program``, as it was called. ``nvml`` is
     nvidia-ml-py, or an object with its functions, on the library of ``node``. ``clock`` tells the
     node's Unix time in seconds; ``pause`` lets microseconds of the run's clock pass, and may end
-    the call by an exception of its own. ``columns`` is the width of the terminal that ``out`` goes
-    to, 0 if it is none.
+    the call by an exception of its own. ``become`` lets the caller be another program; ``spawn``
+    runs one beside it, at most for so many microseconds, and tells its exit status, None while it
+    runs on (without words it waits on); ``signal`` sends that one a signal. ``columns`` is the
+    width of the terminal that ``out`` goes to, 0 if it is none.
     """
 
     argv: Sequence[str]
@@ -55,6 +69,9 @@ class Call:
     nvml: Any
     clock: Callable[[], float]
     pause: Callable[[int], None]
+    become: Callable[[Sequence[str]], NoReturn] = _alone
+    spawn: Callable[[Sequence[str], int | None], int | None] = _alone
+    signal: Callable[[int], None] = _alone
     program: str = ""
     stdin: TextIO | None = None
     cwd: str = "/"
@@ -66,6 +83,16 @@ class Call:
     def gpu_addresses(self) -> tuple[str, ...]:
         """The GPUs' PCI addresses, as the driver lists them in /proc: also of those gone silent."""
         return tuple(f"{gpu.bus_id}.0" for gpu in self.node.gpus)
+
+    @property
+    def reset_gpu(self) -> Callable[[int], Code]:
+        """Resets a GPU by its index, by way of the driver; NVML's code for what came of it."""
+
+        def reset(index: int) -> Code:
+            refusal = reset_gpu(self.node, self.node.gpus[index], self.world.now_us).refusal
+            return Code.SUCCESS if refusal is None else _REFUSALS[refusal]
+
+        return reset
 
 
 Latency = int | Callable[[Sequence[str]], int]
@@ -91,7 +118,7 @@ class Command:
 
 _Function = TypeVar("_Function", bound=Callable[..., int])
 
-_OFFERED = tuple(sorted([*(f.name for f in fields(Call)), "gpu_addresses"]))
+_OFFERED = tuple(sorted([*(f.name for f in fields(Call)), "gpu_addresses", "reset_gpu"]))
 _commands: dict[str, Command] = {}
 
 

@@ -31,12 +31,13 @@ def test_a_program_can_reach_no_process_of_the_machine(who):
 
 
 def test_the_machines_kernel_log_is_hidden(who):
-    """/dev/kmsg cannot be opened; /var/log has the node's kernel log and nothing else."""
+    """/dev/kmsg cannot be opened; /var/log has what the node's kernel and jobs print, no more."""
     done = who.on_node(
         "test ! -e /dev/kmsg || ! head -c1 /dev/kmsg 2>/dev/null; echo $?; ls /var/log; hostname;"
         " echo $GPUTUI_KERNEL_LOG; test -r $GPUTUI_KERNEL_LOG; echo $?"
     )
-    assert done.stdout == "0\nkern.log\nn0\n/var/log/kern.log\n0\n"
+    logs = "kern.log\nslurm-1001.out\n"
+    assert done.stdout == f"0\n{logs}n0\n/var/log/kern.log\n0\n"
     assert socket.gethostname() != "n0"
 
 
@@ -55,7 +56,7 @@ def test_when_the_nodes_first_process_is_ended_all_ends(me, processes_in):
 def test_programs_that_are_entered_end_with_the_node(me, processes_in):
     """When the node's own program ends, so does everything that was entered, and all is removed."""
     node = me.start_node()
-    entered = me.start("enter", "--", "sh", "-c", "echo in; exec sleep 1000")
+    entered = me.start("enter", "--", "sh", "-c", "echo in; exec tail -f /dev/null")
     assert entered.stdout is not None
     assert entered.stdout.readline() == "in\n"
     running = processes_in(me.status()["homes"]["n0"]["pid_namespace"])

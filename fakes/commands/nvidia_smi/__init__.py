@@ -41,6 +41,7 @@ def main(
     clock: Callable[[], float] = time.time,
     pause: Callable[[int], None] | None = None,
     gpu_addresses: Sequence[str] = (),
+    reset_gpu: Callable[[int], Code] | None = None,
 ) -> int:
     """Do what nvidia-smi does with these arguments; its exit status.
 
@@ -66,7 +67,8 @@ def main(
         return _no_driver(nvml, int(error.value), out)
     try:
         while True:
-            status = _answer(options, Selection(Driver(nvml, clock), gpu_addresses, out, err))
+            selection = Selection(Driver(nvml, clock), gpu_addresses, out, err)
+            status = _answer(options, selection, reset_gpu)
             if not options.loop_us or pause is None:
                 return status
             pause(options.loop_us)
@@ -90,7 +92,7 @@ def _help(options: Options) -> str | None:
     return None
 
 
-def _answer(options: Options, selection: Selection) -> int:
+def _answer(options: Options, selection: Selection, reset_gpu: Callable[[int], Code] | None) -> int:
     """Do what the options say, once."""
     driver, out = selection.driver, selection.out
     if options.verb == "version":
@@ -104,7 +106,7 @@ def _answer(options: Options, selection: Selection) -> int:
     elif options.verb in setters.SETTERS:
         return setters.run(options, gpus, out)
     elif options.verb == "gpu-reset":
-        return reset.reset(gpus, out)
+        return reset.reset(gpus, out, reset_gpu)
     elif options.verb == "query":
         print_report(driver, gpus, options.sections, out)
     else:

@@ -1,13 +1,12 @@
 """``-r``: reset GPUs.
 
 NVML has no function that resets a GPU; the real command goes through the driver's private one. So
-this one can refuse, in the real command's words, and no more: a GPU with clients is in use, any
-other cannot be reset from here.
+whoever calls this hands the reset over; without it, this one refuses, in the real command's words.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TextIO
 
 from fakes.commands.nvidia_smi.queries.compute_apps import all_apps
@@ -18,9 +17,16 @@ from fakes.nvml.codes import Code
 _IN_USE_STATUS = 255
 
 
-def reset(gpus: Sequence[Gpu], out: TextIO) -> int:
-    """Refuse to reset ``gpus``; the exit status."""
-    refusals = {gpu: Code.IN_USE if all_apps(gpu) else Code.NOT_SUPPORTED for gpu in gpus}
+def reset(gpus: Sequence[Gpu], out: TextIO, reset_gpu: Callable[[int], Code] | None = None) -> int:
+    """Reset ``gpus``; the exit status. ``reset_gpu`` takes an index, and tells what came of it."""
+    answers = {gpu: _answer(gpu, reset_gpu) for gpu in gpus}
+    refusals = {gpu: code for gpu, code in answers.items() if code != Code.SUCCESS}
+    for gpu in answers:
+        if gpu not in refusals:
+            out.write(f"GPU {gpu.bus_id} was successfully reset.\n")
+    if not refusals:
+        out.write("All done.\n")
+        return 0
     out.write("The following GPUs could not be reset:\n")
     for gpu, code in refusals.items():
         out.write(f"  GPU {gpu.bus_id}: {gpu.driver.error_text(code)}\n")
@@ -30,3 +36,9 @@ def reset(gpus: Sequence[Gpu], out: TextIO) -> int:
     devices = "1 device is" if in_use == 1 else f"{in_use} devices are"
     out.write(f"\n{devices} currently being used by one or more other processes.\n")
     return _IN_USE_STATUS
+
+
+def _answer(gpu: Gpu, reset_gpu: Callable[[int], Code] | None) -> Code:
+    if reset_gpu is not None:
+        return reset_gpu(gpu.index)
+    return Code.IN_USE if all_apps(gpu) else Code.NOT_SUPPORTED

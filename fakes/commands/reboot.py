@@ -1,0 +1,74 @@
+"""``reboot``, ``shutdown``, ``poweroff``: the node goes down, and with reboot comes up again.
+
+In every spelling that systemd's take: options that only say how politely are taken and ignored.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import TextIO
+
+from fakes.commands.registry import NOT_UNDERSTOOD, command
+from fakes.node import Node
+from fakes.recovery import power_off, reboot
+from fakes.world import World
+
+_POLITE = frozenset({"-f", "--force", "-ff", "-n", "--no-sync", "-w", "--wtmp-only", "-d", "-q"})
+_MINUTES = re.compile(r"\+?(\d+)")
+
+
+@command("reboot", latency_us=100_000)
+def main(argv: Sequence[str], node: Node, world: World, err: TextIO) -> int:
+    """Start the node anew."""
+    return _now("reboot", argv, err, lambda: reboot(world, node))
+
+
+@command("poweroff", latency_us=100_000)
+def poweroff(argv: Sequence[str], node: Node, world: World, err: TextIO) -> int:
+    """Turn the node off."""
+    return _now("poweroff", argv, err, lambda: power_off(world, node))
+
+
+@command("halt", latency_us=100_000)
+def halt(argv: Sequence[str], node: Node, world: World, err: TextIO) -> int:
+    """Stop the node: to whoever looks from outside it is off."""
+    return _now("halt", argv, err, lambda: power_off(world, node))
+
+
+@command("shutdown", latency_us=100_000)
+def shutdown(
+    argv: Sequence[str], node: Node, world: World, pause: Callable[[int], None], err: TextIO
+) -> int:
+    """Turn the node off, or with ``-r`` start it anew: now, or in so many minutes (one if not
+    said).
+    """
+    again = False
+    minutes = 1
+    for word in argv:
+        if word in ("-r", "--reboot"):
+            again = True
+        elif word == "now":
+            minutes = 0
+        elif found := _MINUTES.fullmatch(word):
+            minutes = int(found[1])
+        elif word == "-c":
+            return 0
+        elif word.startswith("-") and word not in (*_POLITE, "-h", "-P", "-H", "--poweroff"):
+            err.write(f"shutdown: {word}: this option is not known here\n")
+            return NOT_UNDERSTOOD
+    pause(minutes * 60_000_000)
+    if again:
+        reboot(world, node)
+    else:
+        power_off(world, node)
+    return 0
+
+
+def _now(name: str, argv: Sequence[str], err: TextIO, act: Callable[[], None]) -> int:
+    for word in argv:
+        if word not in (*_POLITE, "-h", "now"):
+            err.write(f"{name}: {word}: this option is not known here\n")
+            return NOT_UNDERSTOOD
+    act()
+    return 0
