@@ -51,6 +51,8 @@ class Case:
     @property
     def quiet_since_s(self) -> float | None:
         """Since when it has not been noticed; None while it is so."""
+        if self.is_seen:
+            return None
         return self.last_s if self.rule.is_of_events else self.absent_s
 
     @property
