@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Monitor", "MonitorOptions", "SourceError"]
 
-_LOG_EVERY_S = 0.25
+_LOG_EVERY_S = 0.5
 """How often a kernel log that is a file is looked at."""
 
 _TICK_S = 1.0
