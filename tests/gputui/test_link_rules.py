@@ -92,6 +92,32 @@ class TestPairs:
         assert Node().sees(*spare, seconds=100).roots == []
 
 
+class TestLogAlone:
+    """A log that is read without any GPU to look at."""
+
+    WORDS = "NVLink: fatal error detected on link 3(0x0, 0x0, 0x10000, 0x0, 0x0, 0x0, 0x0)"
+
+    def test_two_gpus_that_fail_at_once_are_the_two_ends(self):
+        """One incident, of the first, with both Xids under it."""
+        for order in ((0, 1), (1, 0)):
+            node = Node().hears(*(f"NVRM: Xid (PCI:{BUSES[i]}): 74, {self.WORDS}" for i in order))
+            assert [(kind, cause) for kind, _, cause in node.roots] == [("NvlinkDown", "link")]
+            assert [one.kind for one in node.engine.incidents].count("GpuXid") == 2
+
+    def test_many_that_fail_at_once_are_a_switch(self):
+        """One incident of the node."""
+        lines = [f"NVRM: Xid (PCI:{bus}): 74, {self.WORDS}" for bus in BUSES]
+        node = Node().hears(*lines)
+        assert [(kind, cause) for kind, _, cause in node.roots] == [("NvlinkDown", "switch")]
+
+    def test_two_that_fail_one_after_the_other_are_two(self):
+        """A minute lies between them."""
+        node = Node().hears(f"NVRM: Xid (PCI:{BUSES[0]}): 74, {self.WORDS}")
+        node.time_s += 60
+        node.hears(f"NVRM: Xid (PCI:{BUSES[1]}): 74, {self.WORDS}")
+        assert [kind for kind, _, _ in node.roots] == ["NvlinkDown", "NvlinkDown"]
+
+
 class TestSleep:
     def test_an_error_of_last_week_does_not_wake_a_link_that_sleeps(self):
         """A link of a GPU without work is information, unless the driver said within a day that it

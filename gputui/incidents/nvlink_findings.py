@@ -1,0 +1,56 @@
+"""Findings about NVLinks in words: what readings and log lines say of them alike."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gputui.incidents.nvlinks import BrokenLink
+from gputui.incidents.rule import CRITICAL, INFO, Finding, Subject
+from gputui.model import Action, GpuSample, NodeSample
+
+UNDER = ("GpuLost", "GpuResetRequired", "FabricNotReady")
+"""What takes a GPU's links down with it."""
+
+
+def of_node(
+    host: str, cause: str, text: str, names: Sequence[str], evidence: Sequence[str], *, works: bool
+) -> Finding:
+    """Links of several GPUs, which share a cause. ``names`` are those of the GPUs."""
+    return Finding(
+        Subject.of_node(host),
+        cause=cause,
+        cause_text=text,
+        action=Action.CHECK_LINK,
+        action_text="drain; restart the fabric manager, then reset all GPUs "
+        "(systemctl restart nvidia-fabricmanager; nvidia-smi -r); if it stays so, the baseboard",
+        evidence=tuple(evidence),
+        severity=CRITICAL if works else INFO,
+        under=("FabricNotReady",),
+        others=tuple(names),
+        covers=tuple(names),
+    )
+
+
+def ends(broken: Sequence[BrokenLink], now: NodeSample | None) -> tuple[str, ...]:
+    """Whom broken links concern as well: the GPU at the other end, or the node of the switch."""
+    if now is None:
+        return ()
+    names = []
+    for one in broken:
+        if isinstance(one.peer, int):
+            names += [Subject.of_gpu(gpu).name for gpu in now.gpus if gpu.index == one.peer]
+            names.append(Subject.of_gpu(one.gpu).name)
+        elif one.peer is not None:
+            names.append(Subject.of_node(now.host).name)
+    return tuple(dict.fromkeys(names))
+
+
+def advice(gpu: GpuSample | None, *, blames_peer: bool = False) -> str:
+    """What to do about a link of a GPU."""
+    if blames_peer:
+        return "look at the other end of the link first (nvidia-smi nvlink -s), then reset both"
+    index = "" if gpu is None else f" -i {gpu.index}"
+    return (
+        f"drain, reset the GPUs at both ends; if it stays down (nvidia-smi nvlink -s{index}), "
+        "its bridge or baseboard"
+    )

@@ -1,0 +1,107 @@
+"""What the driver says of links that failed, as findings: one for all that failed together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gputui.incidents.history import History
+from gputui.incidents.nvlink_findings import UNDER, advice, ends, of_node
+from gputui.incidents.nvlink_words import LinkWords, said_of_link
+from gputui.incidents.nvlinks import BrokenLink, peer_of
+from gputui.incidents.rule import Finding, Subject, after
+from gputui.logs.kernel import KernelEvent
+from gputui.model import Action, GpuSample, NodeSample
+
+UNREAD = after(hours=24)
+"""Where links cannot be read, what the log said holds until a reset, or for a day."""
+
+_AT_ONCE_S = 5.0
+_SEVERAL = 3
+"""So many GPUs that tell of broken links within seconds have a switch in common."""
+
+_Peer = int | str | None
+
+
+def told_of_links(event: KernelEvent, past: History) -> Iterator[Finding]:
+    """A link failed, and by which Xid. Two GPUs that say so at once are its two ends."""
+    words = said_of_link(event)
+    if words is None or event.bus_id is None:
+        return
+    now = past.samples[-1] if past.samples else None
+    together = _together(event, past)
+    names = tuple(_subject(bus_id, past).name for bus_id in together)
+    if len(together) >= _SEVERAL:
+        host = now.host if now is not None else event.host or ""
+        text = f"links of {len(together)} GPUs failed at once"
+        yield of_node(host, "switch", text, names, [event.text], works=True)
+        return
+    gpu = past.gpu_at(event.bus_id)
+    peer = _peer(gpu, words, now)
+    subject = _subject(event.bus_id, past)
+    covers: tuple[str, ...] = ()
+    if isinstance(peer, int):
+        subject = _lower_end(subject, gpu, peer, now)
+    elif len(together) == 2 and _share_an_end(together, peer, past, now):
+        subject, covers = _subject(together[0], past), names[1:]
+    broken = [BrokenLink(gpu, words.link or 0, peer)] if gpu is not None else []
+    is_read = gpu is not None and gpu.nvlinks_down is not None
+    yield Finding(
+        subject,
+        cause="peer" if words.blames_peer else "link",
+        cause_text=_text(event, words, gpu, peer),
+        action=Action.CHECK_LINK,
+        action_text=advice(gpu, blames_peer=words.blames_peer),
+        evidence=(event.text,),
+        under=UNDER,
+        others=(*ends(broken, now), *covers),
+        covers=covers,
+        clears=None if is_read else UNREAD,
+    )
+
+
+def _together(event: KernelEvent, past: History) -> list[str]:
+    """The GPUs of which the log told such a thing within seconds, the first one first."""
+    first: dict[str, float] = {}
+    for other in past.events("xid"):
+        near = abs(other.time_s - event.time_s) <= _AT_ONCE_S
+        if near and other.bus_id is not None and said_of_link(other) is not None:
+            first.setdefault(other.bus_id, other.time_s)
+    return sorted(first, key=lambda bus_id: (first[bus_id], bus_id))
+
+
+def _subject(bus_id: str, past: History) -> Subject:
+    gpu = past.gpu_at(bus_id)
+    return Subject.of_gpu(gpu) if gpu is not None else Subject.of_bus(bus_id)
+
+
+def _peer(gpu: GpuSample | None, words: LinkWords, now: NodeSample | None) -> _Peer:
+    if gpu is None or now is None or words.link is None:
+        return None
+    return peer_of(gpu, words.link, now)
+
+
+def _lower_end(
+    subject: Subject, gpu: GpuSample | None, peer: int, now: NodeSample | None
+) -> Subject:
+    """Of a link between two GPUs it is told of the one with the lower index."""
+    if gpu is None or now is None or peer > gpu.index:
+        return subject
+    return next((Subject.of_gpu(one) for one in now.gpus if one.index == peer), subject)
+
+
+def _share_an_end(together: list[str], peer: _Peer, past: History, now: NodeSample | None) -> bool:
+    """Whether the links of two GPUs lead to one switch, or nobody knows where they lead."""
+    for bus_id in together:
+        gpu = past.gpu_at(bus_id)
+        for event in past.events("xid") if gpu is not None else ():
+            words = said_of_link(event) if event.bus_id == bus_id else None
+            if words is not None and _peer(gpu, words, now) not in (None, peer):
+                return False
+    return True
+
+
+def _text(event: KernelEvent, words: LinkWords, gpu: GpuSample | None, peer: _Peer) -> str:
+    if words.link is None:
+        return f"a link failed (Xid {event.code})"
+    named = BrokenLink(gpu, words.link, peer).text if gpu else f"link {words.link}"
+    return f"{named} failed (Xid {event.code})"
