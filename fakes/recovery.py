@@ -6,7 +6,8 @@ From NVIDIA's documents on GPU memory errors and Xids, and operators' runbooks:
 step          mends                                        does not
 ============  ===========================================  =====================================
 GPU reset     a GPU that asks for it; pending remaps;      a GPU off the bus; spent spare rows;
-              volatile counters; limits set by hand        heat; a link that is broken
+              volatile counters; limits set by hand;       heat; a link that is broken;
+              memory that the driver forgot                what a zombie holds (it is in use)
 reboot        the same of every GPU, and the driver        a GPU off the bus
 power cycle   the same, and GPUs off the bus               what is broken for good
 ============  ===========================================  =====================================
@@ -18,6 +19,7 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import partial
 
+from fakes import unowned
 from fakes.actions import Action, Effect
 from fakes.clock import SECOND_US
 from fakes.driver_texts import driver_text
@@ -52,7 +54,7 @@ def reset_gpu(node: Node, gpu: Gpu, at_us: int) -> Reset:
     refusal = None
     if gpu.lost is not None:
         refusal = Refusal.LOST
-    elif node.processes_on(gpu):
+    elif unowned.is_held(gpu):
         refusal = Refusal.IN_USE
     elif gpu.persistence:
         refusal = Refusal.PERSISTENCE
@@ -77,6 +79,7 @@ def renew(gpu: Gpu, at_us: int) -> None:
     gpu.memory_errors = gpu.memory_errors.forgotten(at_us, aggregate=False)
     gpu.remapped_rows.pending = False
     gpu.retired_pages.pending = False
+    unowned.free(gpu, at_us)
     gpu.set_power_limit(gpu.profile.power.limit_mw, at_us)
 
 

@@ -25,6 +25,12 @@ def leak(gpu: Gpu, by_bytes: int, at_us: int) -> None:
         gpu.drop_use(LEAKED, at_us)
 
 
-def leave_behind(gpu: Gpu, pid: int, memory_bytes: int, at_us: int) -> None:
-    """Let a process that has ended still hold memory."""
-    gpu.add_use(pid, memory_bytes, 0.0, at_us)
+def is_held(gpu: Gpu) -> bool:
+    """Whether a process, living or not, has the GPU open."""
+    return any(pid != LEAKED for pid in gpu.uses)
+
+
+def free(gpu: Gpu, at_us: int) -> None:
+    """Let go of whatever is still held, as a driver does that begins anew with a GPU."""
+    for pid in tuple(gpu.uses):
+        gpu.drop_use(pid, at_us)

@@ -5,6 +5,7 @@ import pytest
 from chaos.fault import ArgumentError, FaultError, check_selections, families, parse_fault
 from chaos.selection import Inventory
 from fakes.gpu import Identity, Lookup
+from fakes.recovery import Refusal, reset_gpu
 from fakes.thermal import Limit
 
 GIB = 1 << 30
@@ -146,6 +147,19 @@ class TestMemoryOfNobody:
         run.inject("memory", gpu="0", leak="10GiB")
         run.run.heal(first.id)
         assert run.gpu(0).memory_used_bytes(run.now_us) == 10 * GIB
+
+    def test_a_reset_frees_a_leak_and_is_refused_for_a_zombie(self, virtual_run):
+        """The driver begins anew; a process that is not quite gone has the GPU open."""
+        run = virtual_run(idle=True)
+        for gpu in run.node.gpus:
+            gpu.persistence = False
+        run.inject("memory", gpu="0", leak="20GiB")
+        zombie = run.inject("memory", gpu="1", zombie="20GiB")
+        assert reset_gpu(run.node, run.gpu(0), run.now_us).refusal is None
+        assert run.gpu(0).memory_used_bytes(run.now_us) == 0
+        assert reset_gpu(run.node, run.gpu(1), run.now_us).refusal is Refusal.IN_USE
+        run.run.heal(zombie.id)
+        assert reset_gpu(run.node, run.gpu(1), run.now_us).refusal is None
 
     def test_what_is_lost_is_missing_to_those_who_grow(self, virtual_run):
         """A GPU with a leak is full earlier, and the process that grows ends."""
