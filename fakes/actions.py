@@ -59,9 +59,10 @@ class Action:
 
 
 class Actions:
-    """Where actions are noted, and who is told of each."""
+    """Where actions are noted, and who is told of each. ``count`` is how many there were."""
 
     def __init__(self) -> None:
+        self.count = 0
         self._listeners: list[Callable[[Action], None]] = []
 
     def listen(self, listener: Callable[[Action], None]) -> None:
@@ -70,5 +71,6 @@ class Actions:
 
     def note(self, action: Action) -> None:
         """Tell everybody."""
+        self.count += 1
         for listener in self._listeners:
             listener(action)

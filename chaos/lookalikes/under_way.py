@@ -59,7 +59,7 @@ class UnderWay:
 
     def __init__(self, command: Command, request: Request, user: str, scene: Scene) -> None:
         self.unsent = bytearray()
-        self.changed = bool({"node", "world", "reset_gpu"} & set(command.takes))
+        self.changed = bool({"node", "world"} & set(command.takes))
         self.problem = ""
         self.until_us = 0
         self.status: int | None = None
@@ -128,6 +128,7 @@ class UnderWay:
     # --- in the function's thread ----------------------------------------------------------------
 
     def _run(self) -> None:
+        acted = self._scene.node.actions.count
         binding = self._scene.bindings.borrow(self._respond)
         call = self._call(binding.nvml)
         try:
@@ -141,6 +142,7 @@ class UnderWay:
         finally:
             self._scene.bindings.give_back(binding)
         self._flush()
+        self.changed = self.changed or self._scene.node.actions.count != acted
         if status == NOT_UNDERSTOOD:
             words = shlex.join([self._request.program, *self._request.argv])
             self.problem = f"a call was not understood: {words} ({self._last_error})."
