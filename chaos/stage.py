@@ -21,6 +21,7 @@ from chaos.control import ControlServer
 from chaos.errors import UsageError, did_you_mean, quoted, shortened
 from chaos.fleet import Given, build_world
 from chaos.foreground import Foreground, is_gputui
+from chaos.inlet_file import InletFile
 from chaos.live import LiveNode, LiveRun, Surface
 from chaos.lookalikes.binding import Bindings
 from chaos.lookalikes.server import CommandServer
@@ -181,6 +182,7 @@ class Stage:
         job_logs = JobLogFiles(self.hosts[node.name].job_log)
         self._stack.callback(job_logs.close)
         node.job_log.listen(job_logs)
+        node.inlet.listen(InletFile(view.inlet(home)))
         answering = None
         if self._look_alike is not None:
             scene = Scene(node, run.world, clock.now_us, self._bindings)

@@ -9,7 +9,7 @@ from enum import Enum
 
 from fakes.actions import Actions
 from fakes.clock import Epoch
-from fakes.cooling import NOMINAL_INLET_C
+from fakes.cooling import Inlet
 from fakes.disturbance import Disturbance
 from fakes.driver_events import DriverEvents
 from fakes.gpm import Samples
@@ -46,7 +46,7 @@ class Node:
     when it last came up, None for before the run. What is done to it is noted in ``actions``;
     ``on_process_ended`` is told of every process that ends, and when.
 
-    ``epoch`` says where the run's time lies on the calendar. ``inlet_c`` is the air that comes in;
+    ``epoch`` says where the run's time lies on the calendar. ``inlet`` is the air that comes in;
     ``disturbances`` are what is wrong with its NVML.
     """
 
@@ -70,7 +70,7 @@ class Node:
         self.gpm_samples = Samples(seed_of(seed, name, "gpm samples"))
         self.gpus = tuple(Gpu(profile, name, index, seed) for index in range(gpus))
         self.supply = PowerSupply(self.gpus)
-        self.inlet_c = NOMINAL_INLET_C
+        self.inlet = Inlet()
         self.disturbances: tuple[Disturbance, ...] = ()
         self.power = Power.ON
         self.boots = 0
@@ -85,6 +85,11 @@ class Node:
     def is_up(self) -> bool:
         """Whether it runs."""
         return self.power is Power.ON
+
+    @property
+    def inlet_c(self) -> float:
+        """The temperature of the air that comes in."""
+        return self.inlet.celsius
 
     def processes_on(self, gpu: Gpu) -> tuple[Process, ...]:
         """The living processes that use a GPU, by PID."""

@@ -35,5 +35,5 @@ class Inlet:
 
 
 def _warm(node: Node, by_k: float, world: World) -> None:
-    node.inlet_c += by_k
+    node.inlet.set(node.inlet_c + by_k)
     warm(node.gpus, by_k, world.now_us)

@@ -30,6 +30,7 @@ from chaos.sandbox.rank import JOB_LOGS
 NODE_VARIABLE = "GPUTUI_FAKE_NODE"
 KERNEL_LOG_VARIABLE = "GPUTUI_KERNEL_LOG"
 JOB_LOG_VARIABLE = "GPUTUI_JOB_LOG"
+INLET_VARIABLE = "GPUTUI_INLET"
 STATE_VARIABLE = "XDG_STATE_HOME"
 RUN_VARIABLE = "GPUCHAOS_RUN"
 """Names the run to ``gpuchaos`` itself, for those who call it from inside."""
@@ -62,6 +63,11 @@ class Outfit:
 def kernel_log(directory: Path) -> Path:
     """A node's kernel log, as the machine sees it."""
     return directory / "log" / "kern.log"
+
+
+def inlet(directory: Path) -> Path:
+    """What a sensor at a node's air inlet tells, as the machine sees it."""
+    return directory / "inlet"
 
 
 def programs(directory: Path) -> Path:
@@ -159,6 +165,7 @@ def environment(
     log = kernel_log(directory)
     own[KERNEL_LOG_VARIABLE] = str(_SYSTEM_LOGS / log.name if contained else log)
     own[JOB_LOG_VARIABLE] = str((_SYSTEM_LOGS if contained else log.parent) / JOB_LOGS)
+    own[INLET_VARIABLE] = str(seen / inlet(directory).name)
     own[RUN_VARIABLE] = run
     own[NODE_VARIABLE] = str(seen)
     if library:

@@ -198,3 +198,13 @@ def test_an_ambient_sensor_stands_in_for_the_inlets(host):
     assert HostReader(host.root).read().inlet_c == 23.5
     host.remove("sys/class/hwmon/hwmon3")
     assert HostReader(host.root).read().inlet_c == 21.0
+
+
+def test_a_file_that_the_environment_names_tells_of_the_inlet(host, monkeypatch):
+    """What a site's own script asked the service processor for, in degrees."""
+    monkeypatch.setenv("GPUTUI_INLET", str(host.root / "inlet"))
+    host.write({"inlet": "31.5"})
+    reader = HostReader(host.root)
+    assert reader.read().inlet_c == 31.5
+    host.write({"inlet": "warm"})
+    assert reader.read().missing["inlet_c"].startswith("garbage")
