@@ -24,6 +24,14 @@ _INTERVAL_S = 1.0
 _PASS_EVERY_S = 600.0
 """How much of a log's time goes by between two looks at what has been quiet for long enough."""
 
+_LOSSES = ("GpuLost", "DriverNotLoaded")
+_BELOW = {
+    "PcieErrors": ("GpuLost",),
+    "PcieDegraded": ("GpuLost",),
+    "DriverNotLoaded": ("GpuLost", "DriverNotLoaded"),
+}
+_WITHIN_S = 60.0
+
 _MOST_INCIDENTS = 100_000
 
 
@@ -126,7 +134,9 @@ def _grouped(machine: _Machine) -> list[Found]:
         groups.setdefault(_stem(incident.id), []).append(incident)
     first = {stem: members[0].id for stem, members in groups.items()}
     names = {one.id: first[_stem(one.id)] for one in machine.told.values()}
-    merged = [_merged(members, names, machine.last_s) for members in groups.values()]
+    merged = _below_the_lost(
+        [_merged(members, names, machine.last_s) for members in groups.values()]
+    )
     there = {one.incident.id for one in merged}
     children: dict[str, list[str]] = {}
     for one in merged:
@@ -143,6 +153,28 @@ def _grouped(machine: _Machine) -> list[Found]:
         )
         for one in merged
     ]
+
+
+def _below_the_lost(found: list[Found]) -> list[Found]:
+    """What the kernel said of the PCIe bus and of the driver when a GPU was lost belongs to that
+    loss. The bus is heard first, when nobody knows yet what is lost; and some of it names no GPU.
+    """
+    causes = [one.incident for one in found if one.incident.kind in _LOSSES]
+    return [_placed(one, causes) for one in found]
+
+
+def _placed(one: Found, causes: list[Incident]) -> Found:
+    incident = one.incident
+    kinds = _BELOW.get(incident.kind, ())
+    if incident.parent is not None:
+        return one
+    for other in causes:
+        near = abs(other.opened_s - incident.opened_s) <= _WITHIN_S
+        is_node = incident.subject.startswith("node:") and not other.subject.startswith("node:")
+        is_whose = is_node or incident.subject == other.subject
+        if near and other.kind in kinds and is_whose and other.id != incident.id:
+            return replace(one, incident=replace(incident, parent=other.id))
+    return one
 
 
 def _stem(name: str) -> str:

@@ -73,8 +73,8 @@ def _moment(time_s: float) -> str:
 
 def _example(found: Sequence[Found]) -> str:
     """What to ask ``gputui explain`` about the worst."""
-    for one in found:
-        head, _, code = one.incident.id.rpartition("/")[0].rpartition("-")
-        if one.incident.kind == "GpuXid" and code.isdecimal() and head:
-            return code
-    return found[0].incident.kind if found else ""
+    if not found:
+        return ""
+    worst = found[0].incident
+    code = worst.id.rpartition("/")[0].rpartition("-")[2]
+    return code if worst.kind == "GpuXid" and code.isdecimal() else worst.kind
