@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from chaos.fleet import Fleet, Given, build_world, training
+from chaos.run import Run
+from chaos.watching import Watching
 from gputui.model import Action, Severity
 
 THRESHOLD_S = 3
@@ -16,6 +19,26 @@ def roots(run):
 
 def grave(run):
     return [one.kind for one in run.incidents if one.severity > Severity.INFO]
+
+
+def test_counters_that_were_high_before_the_start_are_no_news():
+    """Replays, checksums and recoveries of the last months say nothing about today."""
+    fleet = Fleet()
+    world = build_world(Given(fleet, (training(fleet),)))
+    for gpu in world.gpus():
+        gpu.pcie.replays = 123_456
+        for link in gpu.nvlinks:
+            link.crc, link.replays, link.recoveries = 10**9, 77, 12
+    with Watching(Run(world)) as watching:
+        watching.until(120_000_000)
+        assert watching.incidents == ()
+
+
+@pytest.mark.parametrize("model", ["h100-sxm", "a100-sxm", "l4"])
+@pytest.mark.parametrize("idle", [False, True])
+def test_sound_links_are_no_incident(watched, model, idle):
+    """Under load, idle, with and without links: nothing for ten minutes."""
+    assert watched(model=model, gpus=4, idle=idle).run(600).told == []
 
 
 class TestPcie:
@@ -77,15 +100,6 @@ class TestPcie:
         run = watched().run(10)
         run.inject("pcie", gpu=1, replays_per_minute=6)
         assert run.run(300).incidents == ()
-
-    def test_replays_from_before_the_start_are_no_news(self, watched):
-        """A counter that was high already says nothing."""
-        run = watched()
-        run.gpu(0).pcie.replays = 123_456
-        run.changed()
-        fresh = watched()
-        fresh.gpu(0).pcie.replays = 5
-        assert fresh.run(60).incidents == ()
 
     @pytest.mark.parametrize(
         ("severity", "times", "wanted"),
