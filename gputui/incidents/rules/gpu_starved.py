@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from statistics import mean
 
+from gputui.incidents.averages import mean
 from gputui.incidents.history import History
 from gputui.incidents.holders import Held, grouped, has_ended, holders
 from gputui.incidents.rule import INFO, WARNING, Finding, after, rule
