@@ -127,7 +127,7 @@ def test_an_entry_that_cannot_happen_is_noted_and_the_run_goes_on():
     run.advance(10)
 
     assert run.problems == [
-        "drill.yaml:3:5: there is no process on n0/0 that could grow.",
+        "drill.yaml:3:5: there is no process on n0/0.",
         "drill.yaml:3:5: no fault 'x' is in force.",
     ]
     assert [active.id for active in run.active] == ["lost-1"]
