@@ -37,6 +37,9 @@ def recorded(watched, tmp_path):
         run.node.kernel_log.listen(
             lambda line: capture.log(LogLine(line.at_us / 1e6, KERNEL, line.text))
         )
+        run.node.job_log.listen(
+            lambda line: capture.log(LogLine(line.at_us / 1e6, line.job, line.text))
+        )
         for at_s, family, arguments in FAULTS:
             run.run(at_s - run.now_s)
             run.inject(family, **arguments)
@@ -45,19 +48,24 @@ def recorded(watched, tmp_path):
 
 
 def told(incidents):
-    """Each incident as it was told last, but for its words, which come with each reading."""
+    """Each incident as it was told last, but for its words, which come with each reading.
+
+    A recording names the job that said something and not the rank, so that the index of its GPU,
+    which is in an id, is not known: kind, subject and time tell incidents apart.
+    """
     last = {one.id: one for one in incidents}
+    names = {one.id: (one.kind, one.subject, one.opened_s) for one in last.values()}
     return {
-        name: (
-            one.kind, one.subject, one.severity, one.cause, one.action, one.count, one.opened_s,
-            one.cleared_s, one.parent, one.children,
+        names[one.id]: (
+            one.severity, one.cause, one.action, one.count, one.cleared_s,
+            names.get(one.parent), sorted(names[child] for child in one.children),
         )
-        for name, one in last.items()
+        for one in last.values()
     }  # fmt: skip
 
 
 def test_a_recording_tells_what_was_told_when_it_was_made(recorded):
-    """Ids, kinds, causes, counts, times and what hangs under what are the same."""
+    """Kinds, subjects, causes, counts, times and what hangs under what are the same."""
     run, path = recorded
     out = io.StringIO()
     options = MonitorOptions(source=f"stream={path}", kernel_log="none")
