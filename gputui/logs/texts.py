@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from gputui.logs.statement import Statement
-from gputui.logs.text_facts import TextFact, Where, compiled, cuda_facts, text_facts
+from gputui.logs.text_facts import Role, TextFact, Where, compiled, cuda_facts, text_facts
 
 _MOST_HEADS = 4
 
@@ -88,10 +88,16 @@ class _Layer:
 
 
 def match(statement: Statement) -> Match | None:
-    """The known text that a statement is; None for any other."""
+    """The known text that a statement is; None for any other.
+
+    What a logger calls information is no failure: NCCL has a word of its own for that.
+    """
     layers = tuple(_layers(statement))
     found = _row(statement, layers, Where.NVLS) if "nvls" in statement.source else None
-    return found or _cuda(statement, layers) or _row(statement, layers)
+    found = found or _cuda(statement, layers) or _row(statement, layers)
+    if found is not None and found.fact.role in (Role.CAUSE, Role.SYMPTOM):
+        return None if statement.level in ("debug", "info") else found
+    return found
 
 
 def _layers(statement: Statement) -> Iterator[_Layer]:
@@ -188,6 +194,12 @@ _TELLING = frozenset(
 """The codes whose words, standing alone, can mean nothing else."""
 
 
+_AFTER_WORDS = re.compile(
+    r"\s*(?:$|[.;:()\[\]'\"<]|(?:at|in|on|when|from|hit)\b|\S+:\d|\S+\.(?:cuh?|cc|cpp|h|py)\b)"
+)
+"""What may follow the words of a CUDA error; a sentence about it goes on otherwise."""
+
+
 def _named(rest: str, head: re.Match[str]) -> TextFact | None:
     """The error that follows an announcement."""
     if name := _CUDA_NAME.search(rest):
@@ -195,8 +207,11 @@ def _named(rest: str, head: re.Match[str]) -> TextFact | None:
         if code is not None:
             return cuda_facts()[code]
     for words in _longest_words():
-        if rest.startswith(words) or f": {words}" in rest:
-            return cuda_facts()[_words()[words]]
+        at = 0 if rest.startswith(words) else rest.find(f": {words}")
+        if at < 0:
+            continue
+        end = rest.index(words, at) + len(words)
+        return cuda_facts()[_words()[words]] if _AFTER_WORDS.match(rest, end) else None
     number = next((value for value in head.groups() if value), None)
     return cuda_facts().get(int(number)) if number else None
 

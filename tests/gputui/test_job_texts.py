@@ -118,6 +118,18 @@ def test_what_launchers_and_loggers_put_in_front_is_taken_off(prefix, rank):
 
 
 NEAR_MISSES = (
+    "CUDA error: device-side assert triggered, so set CUDA_LAUNCH_BLOCKING=1",
+    "CUDA error: out of memory means that the batch is too large",
+    "2024-05-01 10:00:00 INFO assistant: CUDA error: device-side assert triggered",
+    "2024-05-01 10:00:00 - agent - INFO - RuntimeError: CUDA error: invalid device ordinal",
+    'level=info msg="RuntimeError: CUDA error: invalid device ordinal"',
+    "**RuntimeError: CUDA error: invalid device ordinal**",
+    "`NCCL WARN Bootstrap : no socket interface found`",
+    "FAILED tests/test_x.py::test_y - RuntimeError: CUDA error: invalid device ordinal",
+    "a1b2c3d RuntimeError: CUDA error: invalid device ordinal is told better",
+    "Known issue: NCCL WARN Bootstrap : no socket interface found",
+    '[rank0]:     raise RuntimeError("CUDA error: invalid device ordinal")',
+    "3,train,RuntimeError: CUDA error: invalid device ordinal",
     '    if "CUDA out of memory" in str(e):',
     "[12:01] bob: has anyone seen RuntimeError: CUDA out of memory. Tried to allocate 20.00 MiB?",
     "<alice> RuntimeError: CUDA error: invalid device ordinal",
