@@ -66,7 +66,14 @@ class PastRuns:
             if incident.cleared_s is not None:
                 self._cleared[incident.id] = incident
         while len(self._cleared) > MOST_CLEARED:
-            del self._cleared[next(iter(self._cleared))]
+            del self._cleared[self._least()]
+
+    def _least(self) -> str:
+        """The id of the one that matters least: the oldest that is not grave, by which a GPU that
+        fails again and again could be known.
+        """
+        mild = (one.id for one in self._cleared.values() if one.severity is not Severity.CRITICAL)
+        return next(mild, next(iter(self._cleared)))
 
     def state(self, gpus: tuple[SeenGpu, ...], still_open: tuple[SavedIncident, ...]) -> NodeState:
         """What is to be remembered: with the open incidents that nobody has taken yet."""

@@ -8,9 +8,11 @@ import pytest
 from gputui.assess import Assessor
 from gputui.incidents.engine import Engine
 from gputui.incidents.failures import Failures
+from gputui.incidents.past_runs import PastRuns
 from gputui.incidents.rules import all_rules
 from gputui.logs.kernel import KernelEvent
-from gputui.model import Action, HostSample, Severity
+from gputui.model import Action, HostSample, Incident, Severity
+from gputui.state import MOST_CLEARED
 
 DAY_S = 86_400.0
 
@@ -124,6 +126,23 @@ def test_failures_are_remembered_over_restarts(make):
         assessor.changes()
         state = assessor.state
     assert "LemonGpu" in [one.kind for one in snapshot.incidents]
+
+
+def test_mild_incidents_do_not_wash_failures_from_memory(make):
+    """A job that warns all day is forgotten before a GPU that was lost."""
+    lost = Incident(
+        "lost", "GpuLost", "gpu:GPU-00000003", "n0", Severity.CRITICAL, 1.0, "bus", "x",
+        Action.POWER_CYCLE, "y", cleared_s=2.0,
+    )  # fmt: skip
+    past = PastRuns()
+    past.note([lost])
+    for number in range(2000):
+        mild = replace(lost, id=f"{number}", kind="GpuXid", severity=Severity.WARNING)
+        past.note([mild])
+    kept = [one.id for one in past.cleared]
+    assert len(kept) == MOST_CLEARED
+    assert kept[0] == "lost"
+    assert kept[-1] == "1999"
 
 
 def fleet_log(offenders, events, years=5):
