@@ -15,7 +15,7 @@ from gputui.doctor.checks.sockets import Wanted
 from gputui.doctor.examination import examine, exit_code
 from gputui.doctor.site import Site
 from gputui.incidents.thresholds import Thresholds
-from gputui.model import GpuState, GpuStatus, PciGpu, Snapshot
+from gputui.model import GpuState, GpuStatus, HostSample, PciGpu, Snapshot
 
 ETHERNET = {"operstate": "up", "carrier": "1"}
 
@@ -181,6 +181,19 @@ def test_the_supply_gives_the_limits_and_a_fifth(site, make):
     assert worst(site(*node), "power").level is Level.SKIPPED
     config = Config(thresholds=Thresholds(power_supply_w=6719.0))
     assert "by the config" in worst(site(*node, config=config), "power").text
+
+
+@pytest.mark.parametrize(
+    ("inlet_c", "level"),
+    [(None, Level.SKIPPED), (22.0, Level.GOOD), (31.0, Level.WARNING), (9.0, Level.WARNING)],
+)
+def test_the_air_at_the_inlet_is_within_the_band(site, inlet_c, level):
+    """16 to 27 C, unless the config says otherwise."""
+    host = HostSample(inlet_c=inlet_c)
+    assert worst(site(sample={"host_readings": host}), "inlet").level is level
+    warm_hall = Config(thresholds=Thresholds(inlet_low_c=5.0, inlet_high_c=40.0))
+    found = worst(site(sample={"host_readings": host}, config=warm_hall), "inlet")
+    assert found.level is (Level.SKIPPED if inlet_c is None else Level.GOOD)
 
 
 def test_one_of_several_supplies_is_spare(site, make):
