@@ -11,7 +11,7 @@ from gputui.doctor.site import Site
 @check("inlet")
 def inlet(site: Site) -> Iterator[Result]:
     """The air at the inlet is within the band that the config tells."""
-    host = site.snapshot.sample.host_readings
+    host = site.snapshot.sample.host_readings if site.snapshot is not None else None
     inlet_c = host.inlet_c if host is not None else None
     if inlet_c is None:
         why = host.missing.get("inlet_c", "not read") if host is not None else "not read"
