@@ -2,6 +2,11 @@
 
 import pytest
 
+from chaos.fault import parse_fault
+from chaos.fleet import Fleet, Given, build_world, training
+from chaos.run import Run
+from chaos.watching import Watching
+
 FAULTS = [
     ("lost", {"gpu": 3}),
     ("xid", {"gpu": 2, "code": 48}),
@@ -81,3 +86,18 @@ def test_a_driver_that_hangs_is_the_node(watched):
     run.heal(fault.id)
     run.run(30)
     assert run.kinds() == []
+
+
+def test_several_nodes_are_watched_each_by_its_own_gputui():
+    """What is wrong on one is nothing to the other; both read through the one binding."""
+    fleet = Fleet(nodes=2, gpus=2)
+    run = Run(build_world(Given(fleet, (training(fleet),))))
+    with Watching(run) as watching:
+        watching.until(10_300_000)
+        run.inject(parse_fault("lost", {"gpu": "n1/1"}))
+        watching.happened()
+        watching.until(30_000_000)
+        nodes = watching.nodes.items()
+        found = {name: [one.kind for one in node.incidents] for name, node in nodes}
+    assert found["n0"] == []
+    assert found["n1"][0] == "GpuLost"
