@@ -27,9 +27,13 @@ Listener = Callable[[JobLine], None]
 
 
 class JobLog:
-    """The lines of all jobs of a node, the newest of them kept, and whoever listens."""
+    """The lines of all jobs of a node, the newest of them kept, and whoever listens.
+
+    ``dying`` are the PIDs of processes that have said their last word.
+    """
 
     def __init__(self) -> None:
+        self.dying: set[int] = set()
         self.lines: deque[JobLine] = deque(maxlen=_KEPT)
         self._listeners: list[Listener] = []
 

@@ -65,10 +65,25 @@ def say_out_of_memory(node: Node, gpu: Gpu, process: Process, at_us: int) -> Non
         "documentation for Memory Management"
     )
     _raise(node, process, text, at_us)
+    _report_end(node, process, at_us)
+
+
+def _report_end(node: Node, process: Process, at_us: int) -> None:
+    """What torchrun says of a rank that ended (elastic/multiprocessing/api.py)."""
+    spec = process.spec
+    node.job_log.write(
+        at_us,
+        spec.job,
+        "ERROR:torch.distributed.elastic.multiprocessing.api:failed (exitcode: 1) local_rank: "
+        f"{spec.local_rank} (pid: {process.pid}) of binary: /usr/bin/{process.name}",
+    )
 
 
 def _raise(node: Node, process: Process, words: str, at_us: int) -> None:
-    """A traceback as Python prints it under torchrun."""
+    """A traceback as Python prints it under torchrun; a process has but one."""
+    if process.pid in node.job_log.dying:
+        return
+    node.job_log.dying.add(process.pid)
     spec = process.spec
     script = next((word for word in spec.command if word.endswith(".py")), "train.py")
     for line in (

@@ -69,6 +69,16 @@ def test_a_full_gpu_is_told_by_its_job(watched):
     assert "JobFailed" not in run.kinds()
 
 
+def test_a_process_dies_but_once(watched):
+    """A burst of Xids makes it say no more than the first did."""
+    run = watched().run(5)
+    run.inject("xid", gpu="n0/3", code=79, times=5, every="2s")
+    run.run(20)
+    said = [line for line in run.node.job_log.lines if "CUDA error" in line.text]
+    assert [line.process.spec.rank for line in said] == [3]
+    assert run.the("JobFailed").incident.count == 1
+
+
 def test_progress_is_nothing(watched):
     """What a job prints all day opens no incident."""
     run = watched().run(5)
