@@ -164,6 +164,16 @@ def test_what_was_open_before_hangs_under_what_covers_it(engine, make):
     assert tree(engine) == {"Brake gpu": []}
 
 
+def test_what_hung_under_what_is_known_after_a_restart(engine, make):
+    """Also where the cause was told by its key and its time, which nobody remembers."""
+    engine.log(make.xid(10.0, 1, 119))
+    engine.log(make.xid(11.0, 1, 45))
+    before = tree(engine)
+    again = Engine([gpu_lost, gpu_xid], interval_s=1.0)
+    again.recall(engine.saved)
+    assert tree(again) == before == {"GpuXid-119 gpu1": ["GpuXid-45 gpu1"]}
+
+
 def test_only_what_stands_alone_calls_somebody(engine, make):
     """A consequence is its cause's matter, information is nobody's, and what was seen is known."""
     engine.log(make.xid(10.0, 1, 79))
