@@ -32,22 +32,30 @@ def pcie_degraded(now: NodeSample, past: History) -> Iterator[Finding | Over | L
     (source: the detection rules that NVIDIA's and others' health checks have in common: width under
     load, never the generation at idle). All GPUs of a node alike is how the board was set up.
     """
-    narrow = [gpu for gpu in now.gpus if is_busy(gpu) and _is_narrow(gpu)]
+    below = [gpu for gpu in now.gpus if _is_below(gpu) and is_busy(gpu)]
+    if not below:
+        return
+    narrow = [gpu for gpu in below if _is_narrow(gpu)]
     with_lanes = [gpu for gpu in now.gpus if gpu.pcie_width and gpu.pcie_width_max]
     if len(narrow) > 1 and len(narrow) == len(with_lanes):
         yield _all_narrow(now, narrow)
         for gpu in narrow:
             yield Over(Subject.of_gpu(gpu))
         return
-    for gpu in now.gpus:
-        if gpu in narrow:
+    for gpu in below:
+        if _is_narrow(gpu):
             yield _finding(gpu, f"x{gpu.pcie_width} of x{gpu.pcie_width_max}")
-        elif is_busy(gpu) and _is_slow(gpu, now):
+        elif _is_slow(gpu, now):
             if worked_for(past, gpu, now, SUSTAINED_S):
                 text = f"generation {gpu.pcie_generation} of {gpu.pcie_generation_max}"
                 yield _finding(gpu, text)
             else:
                 yield LookAgain(now.time_s + SUSTAINED_S)
+
+
+def _is_below(gpu: GpuSample) -> bool:
+    """Whether lanes or generation are not the highest: a quick look, for they hardly ever are."""
+    return gpu.pcie_width != gpu.pcie_width_max or gpu.pcie_generation != gpu.pcie_generation_max
 
 
 def _is_narrow(gpu: GpuSample) -> bool:
