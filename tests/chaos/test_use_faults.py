@@ -179,3 +179,28 @@ def test_a_job_that_merely_ends_is_no_incident(watched):
     run.inject("job", stop="a")
     run.run(30)
     assert "job:a" not in {one.incident.subject for one in run.opened("JobFailed")}
+
+
+@pytest.mark.parametrize(
+    ("family", "words", "seconds"),
+    [
+        ("memory", {"gpu": 0, "grow": "100MiB/s"}, 100),
+        ("memory", {"gpu": 0, "to": "79GiB"}, 60),
+        ("memory", {"gpu": 0, "leak": "8GiB"}, 60),
+        ("process", {"gpu": 0, "idle": True}, 950),
+        ("process", {"gpu": 0, "zombie": True}, 60),
+    ],
+)
+def test_looking_at_events_tells_what_looking_every_second_does(watched, family, words, seconds):
+    """The same incidents, at the same times to a second."""
+
+    def told(looks):
+        run = watched(looks=looks, gpus=1)
+        run.run(40)
+        run.inject(family, **words)
+        run.run(seconds)
+        return [(one.incident.kind, one.incident.gpu, one.at_s) for one in run.opened()]
+
+    polled, by_events = told("polling"), told("event-driven")
+    assert [one[:2] for one in polled] == [one[:2] for one in by_events] != []
+    assert all(abs(one[2] - other[2]) <= 1 for one, other in zip(polled, by_events, strict=True))
