@@ -22,6 +22,7 @@ from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from dataclasses import dataclass, fields
 from enum import Enum
+from operator import attrgetter
 from types import TracebackType
 from typing import Any
 
@@ -75,7 +76,9 @@ _NEVER_STILL = frozenset(
 )
 """Readings that change from second to second on a GPU with which nothing happens."""
 
-_STILL = tuple(one.name for one in fields(GpuSample) if one.name not in _NEVER_STILL)
+_still: Callable[[GpuSample], tuple[Any, ...]] = attrgetter(
+    *(one.name for one in fields(GpuSample) if one.name not in _NEVER_STILL)
+)
 
 
 class Looks(Enum):
@@ -385,6 +388,6 @@ def _what_stays(sample: NodeSample) -> tuple[Any, ...]:
     """What of a reading stays as it is on a node with which nothing happens."""
     return (
         sample.error,
-        *(getattr(gpu, name) for gpu in sample.gpus for name in _STILL),
+        *map(_still, sample.gpus),
         *((one.pid, one.gpu, one.memory_bytes) for one in sample.processes),
     )
