@@ -174,7 +174,7 @@ def _parser() -> _Parser:
         metavar="SOURCE",
         help="local, ssh:HOST, stream=PATH (a FIFO or file in the capture format) or replay=FILE",
     )
-    add("--kernel-log", metavar="LOG", help="auto (default), kmsg, journal, none or a path")
+    add("--kernel-log", metavar="LOG", help="auto (default), journal, kmsg, none or a path")
     add(
         "--job-log",
         metavar="GLOB",

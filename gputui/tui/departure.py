@@ -21,7 +21,7 @@ from typing import Any
 _SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 """The last is Ctrl-C's until somebody reads it as a key."""
 
-_PATIENCE_S = 1.2
+_PATIENCE_S = 0.8
 """How long whoever draws may take to leave the terminal as it was."""
 
 _STOP_S = 0.3
