@@ -11,15 +11,18 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import PurePath
+from typing import TYPE_CHECKING
 
 from gputui.logs.job_event import JobEvent
-from gputui.logs.job_reader import HeardText, JobReader, Origin
 from gputui.logs.kernel import KernelEvent, KernelParser
 from gputui.logs.prefix import Stamp, split_prefix
 from gputui.logs.records import MOST_AHEAD
 from gputui.scan.candidates import candidates
 from gputui.scan.failures import failures, is_list_of_failures
 from gputui.text import decoded
+
+if TYPE_CHECKING:
+    from gputui.logs.job_reader import HeardText
 
 _MOST_BYTES = 1 << 13
 """Of a line with an event in it. What comes later in it is data."""
@@ -155,6 +158,8 @@ class _JobLines:
     """What a job printed, block by block."""
 
     def __init__(self, name: str, now_s: float) -> None:
+        from gputui.logs.job_reader import JobReader, Origin  # most logs need none of it
+
         self._name = name
         self._now_s = now_s
         self._host = host_of(name)
