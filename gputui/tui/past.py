@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from gputui.model import Snapshot
 from gputui.tui.packing import Packed, packed, unpacked
 
-MOST_MOMENTS = 900
-"""A quarter of an hour at a reading a second."""
+MOST_MOMENTS = 600
+"""Ten minutes at a reading a second."""
 
 MOST_BYTES = 2 << 20
 """Half of it where a node is very full; packed, a snapshot of 8 GPUs takes two or three KiB."""

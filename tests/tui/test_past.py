@@ -46,7 +46,7 @@ def test_a_moment_is_found_by_its_time(make: Any) -> None:
     assert [kept.at(t) for t in (5.0, 10.5, 19.9, 20.0, 99.0)] == [0, 0, 1, 2, 2]
 
 
-def test_a_full_quarter_of_an_hour_is_small(make: Any) -> None:
+def test_ten_full_minutes_are_small(make: Any) -> None:
     """Of a node with 8 GPUs and 20 processes: less than the bound, whatever changes."""
     kept = Past()
     size = 0

@@ -26,7 +26,7 @@ _KEYS = (
     ),
     ("T K I (F9)", "ask a process to end: SIGTERM, SIGKILL, SIGINT"),
     ("Space", "hold the picture still, or let it go on; nothing is lost meanwhile"),
-    ("[ ] (Left Right)", "a reading back in time, and forward; a quarter of an hour is kept"),
+    ("[ ] (Left Right)", "a reading back in time, and forward; ten minutes are kept"),
     ("{ }", "a minute back, and forward; the whole of a recording"),
     ("< >", "play a recording (--source replay=FILE) at half, or twice, its speed"),
     ("Ctrl-L", "draw the whole screen anew"),
