@@ -19,6 +19,7 @@ from gputui.logs.prefix import Stamp, split_prefix
 from gputui.logs.records import MOST_AHEAD
 from gputui.scan.candidates import candidates
 from gputui.scan.failures import failures, is_list_of_failures
+from gputui.scan.journal import as_logged, is_export
 from gputui.text import decoded
 
 if TYPE_CHECKING:
@@ -110,13 +111,14 @@ def events(name: str, blocks: Iterator[bytes], now_s: float) -> Iterator[Located
 
 def _is_systems(block: bytes) -> bool:
     """Whether a log is the kernel's or the system's, by its first lines."""
-    lines = [_text(line[:_MOST_BYTES]) for line in block[: 1 << 16].split(b"\n")]
+    lines = [decoded(line[:_MOST_BYTES]) for line in block[: 1 << 16].split(b"\n")]
     lines = [line for line in lines if line][:_LINES_LOOKED_AT]
     systems = 0
     for line in lines:
         stamp, message = split_prefix(line, 0.0)
         is_kernels = stamp.uptime_s is not None or "kernel: " in line[: len(line) - len(message)]
-        if is_kernels or _SYSTEM_LINE.match(line) or message.startswith("NVRM:"):
+        is_systems = _SYSTEM_LINE.match(line) is not None or is_export(line)
+        if is_kernels or is_systems or message.startswith("NVRM:"):
             systems += 1
     return 2 * systems >= len(lines)
 
@@ -220,4 +222,5 @@ class _Ahead:
 def _text(raw: bytes) -> str:
     if b"\x1b" in raw:
         raw = _COLOURS.sub(b"", raw)
-    return decoded(raw)
+    text = decoded(raw)
+    return as_logged(text) if is_export(text) else text

@@ -323,6 +323,21 @@ def test_a_rotated_log_is_of_the_machine_of_the_first(name, host):
     assert host_of(name) == host
 
 
+def test_a_journal_in_json_is_a_kernel_log(scan):
+    """``journalctl -k -o json``: the kernel's entries count, what others quote does not."""
+    entry = {
+        "__REALTIME_TIMESTAMP": "1740910272500000",
+        "_HOSTNAME": "node-b",
+        "_TRANSPORT": "kernel",
+        "MESSAGE": "NVRM: Xid (PCI:0000:3b:00): 79, pid=7, name=a b, GPU has fallen off the bus.",
+    }
+    log = json.dumps({**entry, "_TRANSPORT": "stdout"}) + "\n" + json.dumps(entry) + "\n{ NVRM: \n"
+    found, _ = scan(log, status=1)
+    assert [(one["line"], one["code"], one["host"], one["time_s"]) for one in found] == [
+        (2, 79, "node-b", 1740910272.5)
+    ]
+
+
 def test_memory_does_not_grow_with_the_log():
     """A log of any size is read block by block, and incidents are bounded."""
     import tracemalloc
