@@ -16,10 +16,7 @@ from fakes.world import World
 @fault("power", by="brake")
 @dataclass(frozen=True, slots=True)
 class Brake:
-    """Pull the power brake of a GPU: its clocks fall to half, whatever it has to do.
-
-    ``brake: false`` pulls nothing.
-    """
+    """Pull the power brake of a GPU: its clocks fall to half, whatever it has to do."""
 
     gpu: Gpus
     brake: bool
@@ -28,10 +25,15 @@ class Brake:
         "that a supply, a cable or the rack's controller would pull it in time"
     )
 
+    def __post_init__(self) -> None:
+        """Refuse what breaks nothing."""
+        if not self.brake:
+            raise ValueError("brake: only 'true' pulls it; heal the fault to let go of it.")
+
     def apply(self, world: World, undo: Undo) -> None:
         """Pull it now."""
         by = f"fault/{id(undo)}"
-        for gpu in self.gpu.find(world) if self.brake else ():
+        for gpu in self.gpu.find(world):
             undo.push(partial(_set, gpu, by, world, on=False))
             _set(gpu, by, world, on=True)
 

@@ -334,6 +334,7 @@ class TestLost:
         ("thermal", {"gpu": "3"}, "'thermal' needs one of airflow, "),
         ("thermal", {"gpu": "3", "inlet": "45C"}, "'thermal' has no argument 'gpu'."),
         ("thermal", {"gpu": "3", "sensor": "45"}, "sensor: '45' is not a temperature of "),
+        ("power", {"gpu": "3", "brake": "false"}, "brake: only 'true' pulls it"),
         ("power", {"node": "n0", "supply": "3"}, "supply: '3' is not power with its unit"),
         ("xid", {"gpu": "3", "cod": "79"}, "'xid' has no argument 'cod'. Did you mean 'code'?"),
         ("xid", {"code": "79"}, "'xid' needs the argument 'gpu'."),

@@ -26,6 +26,9 @@ _JUMP_K, _JUMP_WITHIN_S = 40, 5.0
 """A chip that starts to work warms by 10 to 20 degrees in the first seconds; its heat sink takes
 over then. So much in so little time is none of its own, up or down."""
 
+_OFF_K = 2
+"""What a reading may be off by, against the limit that the firmware goes by."""
+
 _LOOKS_BACK_S = 10.0
 
 _HELD = ClockReasons.HW_THERMAL_SLOWDOWN | ClockReasons.SW_THERMAL_SLOWDOWN
@@ -33,7 +36,7 @@ _HELD = ClockReasons.HW_THERMAL_SLOWDOWN | ClockReasons.SW_THERMAL_SLOWDOWN
 
 @rule(kind="ThermalSensorFault", severity=WARNING, holds=samples(2), clears=after(minutes=1))
 def thermal_sensor_fault(now: NodeSample, past: History) -> Iterator[Noticed]:
-    """Nothing read, 0 C, more than where it would have switched itself off, or a jump.
+    """Nothing read, 0 C, more than where it would have slowed down, or a jump.
 
     A GPU that works and tells its power, but whose temperature fails while its neighbours' do not,
     counts as well. What reads too much and slows itself down for it is hot until proven otherwise.
@@ -67,13 +70,18 @@ def _what_is_wrong(gpu: GpuSample, now: NodeSample, past: History) -> tuple[str,
         return f"its temperature sensor reads {why.removeprefix('garbage: ')} C", why
     if degrees <= _COLDEST_C:
         return f"its temperature sensor reads {degrees} C", f"temperature {degrees} C"
-    shutdown_c = gpu.temperature_shutdown_c
-    if shutdown_c is not None and degrees > shutdown_c and not (gpu.clock_reasons or 0) & _HELD:
-        text = f"it reads {degrees} C and works on, beyond its shutdown at {shutdown_c}"
+    limit_c = gpu.temperature_slowdown_c or gpu.temperature_shutdown_c
+    if limit_c is not None and degrees > limit_c + _OFF_K and _runs_free(gpu):
+        text = f"it reads {degrees} C and does not slow down, as it would at {limit_c}"
         return text, f"temperature {degrees} C; reasons {gpu.clock_reasons or 0:#x}"
     if jump := _jump(gpu, past):
         return f"its temperature jumped by {jump} degrees", f"temperature {degrees} C"
     return None
+
+
+def _runs_free(gpu: GpuSample) -> bool:
+    """Whether it tells that no heat holds its clocks down."""
+    return gpu.clock_reasons is not None and not gpu.clock_reasons & _HELD
 
 
 def _alone_without(gpu: GpuSample, now: NodeSample) -> tuple[str, str] | None:
