@@ -48,9 +48,9 @@ _EVERYDAY = frozenset(
 @cache
 def needles() -> tuple[bytes, ...]:
     """Pieces of the known texts, one of which every line worth a look has; without numbers."""
-    words = {needle for fact in text_facts().values() for needle in fact.needles}
-    words |= {*_CUDA_NEEDLES, *_WITHOUT_WORD}
-    return tuple(sorted({word.encode().translate(None, _NUMBERS) for word in words}))
+    pieces = {needle for fact in text_facts().values() for needle in fact.needles}
+    pieces |= {*_CUDA_NEEDLES, *_WITHOUT_WORD}
+    return tuple(sorted({piece.encode().translate(None, _NUMBERS) for piece in pieces}))
 
 
 @cache
@@ -58,10 +58,26 @@ def _by_word() -> Mapping[bytes, tuple[bytes, ...]]:
     """The needles under the word by which each is looked up."""
     under: dict[bytes, list[bytes]] = {}
     for needle in needles():
-        words = sorted(_WORD.findall(needle), key=lambda word: (word in _EVERYDAY, -len(word)))
-        if words and not any(needle.startswith(prefix.encode()) for prefix in _WITHOUT_WORD):
-            under.setdefault(words[0], []).append(needle)
+        word = word_of(needle)
+        if word is not None:
+            under.setdefault(word, []).append(needle)
     return {word: tuple(below) for word, below in under.items()}
+
+
+def word_of(needle: bytes) -> bytes | None:
+    """The word by which a needle is looked up: its rarest; None for one that has none of its own.
+
+    A text with the needle in it has the word as one of its :func:`words`.
+    """
+    if any(needle.startswith(prefix.encode()) for prefix in _WITHOUT_WORD):
+        return None
+    found = sorted(_WORD.findall(needle), key=lambda word: (word in _EVERYDAY, -len(word)))
+    return found[0] if found else None
+
+
+def words(text: bytes) -> set[bytes]:
+    """The words of a text, by which needles are looked up."""
+    return set(_WORD.findall(text))
 
 
 class Sieve:
@@ -80,7 +96,8 @@ class Sieve:
         returns = b"\r" in bare
         if returns:
             bare = bare.replace(b"\r", b"\n")
-        lines = set(bare.split(b"\n"))
+        all_bare = bare.split(b"\n")
+        lines = set(all_bare)
         lines -= self._nothing
         telling = _telling(lines)
         if len(self._nothing) > _MOST_KNOWN:
@@ -88,8 +105,14 @@ class Sieve:
         self._nothing.update(line for line in lines - telling if len(line) <= _LONGEST_LINE)
         if not telling:
             return
-        for number, whole in enumerate(block.split(b"\n")):
-            for line in whole.split(b"\r") if returns else (whole,):
+        if not returns:
+            whole = block.split(b"\n")
+            for number, line in enumerate(all_bare):
+                if line in telling and line:
+                    yield number, whole[number][:_LONGEST_LINE]
+            return
+        for number, drawn in enumerate(block.split(b"\n")):
+            for line in drawn.split(b"\r"):
                 if line and line.translate(None, _NUMBERS) in telling:
                     yield number, line[:_LONGEST_LINE]
 
@@ -100,9 +123,7 @@ def _telling(lines: set[bytes]) -> set[bytes]:
         return set()
     together = b"\n".join(lines)
     under = _by_word()
-    wanted = [
-        needle for word in set(_WORD.findall(together)) & under.keys() for needle in under[word]
-    ]
+    wanted = [needle for word in words(together) & under.keys() for needle in under[word]]
     wanted += map(str.encode, _WITHOUT_WORD)
     wanted = [needle for needle in wanted if needle in together]
     return (

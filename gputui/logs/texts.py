@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 
+from gputui.logs.sieve import word_of, words
 from gputui.logs.statement import Statement
 from gputui.logs.text_facts import Role, TextFact, Where, compiled, cuda_facts, text_facts
 
@@ -115,16 +116,31 @@ def _row(
     statement: Statement, layers: tuple[_Layer, ...], only: Where | None = None
 ) -> Match | None:
     whole = statement.text
-    for fact in text_facts().values():
+    facts, needles = _needles()
+    likely = words(whole.encode()) & needles.keys()
+    candidates = {
+        number for word in (None, *likely) for needle, number in needles[word] if needle in whole
+    }
+    for number in sorted(candidates):
+        fact = facts[number]
         if only is not None and fact.where is not only:
-            continue
-        if not any(needle in whole for needle in fact.needles):
             continue
         for text in _places(fact.where, statement, layers):
             found = compiled(fact.regex).match(text)
             if found is not None:
                 return Match(fact, _fields(found))
     return None
+
+
+@cache
+def _needles() -> tuple[tuple[TextFact, ...], Mapping[bytes | None, list[tuple[str, int]]]]:
+    """The facts in their order; and under its word every needle, with the number of its fact."""
+    facts = tuple(text_facts().values())
+    under: dict[bytes | None, list[tuple[str, int]]] = {None: []}
+    for number, fact in enumerate(facts):
+        for needle in fact.needles:
+            under.setdefault(word_of(needle.encode()), []).append((needle, number))
+    return facts, under
 
 
 def _places(where: Where, statement: Statement, layers: tuple[_Layer, ...]) -> Iterator[str]:
@@ -206,12 +222,12 @@ def _named(rest: str, head: re.Match[str]) -> TextFact | None:
         code = _codes().get(name[0])
         if code is not None:
             return cuda_facts()[code]
-    for words in _longest_words():
-        at = 0 if rest.startswith(words) else rest.find(f": {words}")
+    for text in _longest_words():
+        at = 0 if rest.startswith(text) else rest.find(f": {text}")
         if at < 0:
             continue
-        end = rest.index(words, at) + len(words)
-        return cuda_facts()[_words()[words]] if _AFTER_WORDS.match(rest, end) else None
+        end = rest.index(text, at) + len(text)
+        return cuda_facts()[_words()[text]] if _AFTER_WORDS.match(rest, end) else None
     number = next((value for value in head.groups() if value), None)
     return cuda_facts().get(int(number)) if number else None
 

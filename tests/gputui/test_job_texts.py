@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gputui.incidents.rules import all_rules
 from gputui.logs.sieve import Sieve
@@ -241,3 +243,12 @@ def test_programs_say_the_same_in_their_own_ways(line, known):
     found = text_of(line)
     assert found is not None
     assert found[0] == known
+
+
+@given(st.text(max_size=200), st.sampled_from([fact.example for fact in FACTS]), st.integers(0, 99))
+def test_no_line_is_too_strange(noise, example, at):
+    """Whatever stands in a line, or cuts one in two, is read without a fault."""
+    for line in (noise, noise + example, example[:at] + noise + example[at:]):
+        for one in line.splitlines():
+            statement = statement_of(one)
+            assert statement is None or match(statement) is None or statement.text
