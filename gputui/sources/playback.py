@@ -18,13 +18,17 @@ LONGEST_PAUSE_S = 5.0
 
 @dataclass(frozen=True, slots=True)
 class PlaybackState:
-    """``at_s`` of ``end_s`` seconds of the recording (None where its end is not known)."""
+    """``at_s`` of ``end_s`` seconds of the recording (None where its end is not known).
+
+    ``is_moving`` says that it is on its way to another place, which takes a while if that is far.
+    """
 
     at_s: float = 0.0
     end_s: float | None = None
     speed: float = 1.0
     is_paused: bool = False
     is_over: bool = False
+    is_moving: bool = False
 
 
 class Playback:
@@ -41,6 +45,7 @@ class Playback:
         self._is_over = False
         self._steps = 0
         self._owes = False
+        self._is_moving = False
         self._shown_s = 0.0
         self._base_s: float | None = None
         self._since_s = 0.0
@@ -53,7 +58,12 @@ class Playback:
         """How things are."""
         with self._lock:
             return PlaybackState(
-                self._shown_s, self._end_s, self._speed, self._is_paused, self._is_over
+                at_s=self._shown_s,
+                end_s=self._end_s,
+                speed=self._speed,
+                is_paused=self._is_paused,
+                is_over=self._is_over,
+                is_moving=self._is_moving,
             )
 
     def pause(self) -> None:
@@ -90,6 +100,7 @@ class Playback:
         with self._lock:
             last = at_s if self._end_s is None else self._end_s
             self._wanted_s = min(max(at_s, 0.0), last)
+            self._is_moving = True
             self._steps = 0
         self.wake()
 
@@ -113,6 +124,7 @@ class Playback:
                 self._base_s, self._since_s = t, monotonic_s
             is_ahead = t > self._place_s(monotonic_s)
             if is_ahead and not (self._steps or self._owes):
+                self._is_moving = self._wanted_s is not None
                 return False
             if is_ahead:
                 self._base_s, self._since_s = t, monotonic_s
@@ -139,6 +151,7 @@ class Playback:
         """Whether the last record has been given out."""
         with self._lock:
             self._is_over = is_over
+            self._is_moving = self._is_moving and not is_over
 
     def _place_s(self, monotonic_s: float) -> float:
         """Where the recording is to be."""

@@ -118,7 +118,9 @@ def test_going_to_a_place_gives_what_leads_there(played):
     it.after(2.0)
     it.playback.pause()
     it.playback.seek(60.0)
+    assert it.playback.state.is_moving
     assert it.after(0.0)[-1] == 59.5
+    assert not it.playback.state.is_moving
     assert it.source.restarts == 0
     it.playback.seek(30.0)
     assert it.after(0.0)[-1] == 29.5
@@ -128,6 +130,7 @@ def test_going_to_a_place_gives_what_leads_there(played):
     it.playback.seek(1e9)
     assert it.after(0.0)[-1] == 119.5
     assert it.playback.state.is_over
+    assert not it.playback.state.is_moving
     assert it.source.notice == "The recording is over."
 
 

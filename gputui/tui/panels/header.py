@@ -114,7 +114,9 @@ def _replay_choices(scene: Scene, playback: PlaybackState) -> list[list[Run]]:
     place = fmt.minutes(at_s)
     if playback.end_s is not None:
         place += f" of {fmt.minutes(playback.end_s)}"
-    if playback.is_paused or scene.held is not None:
+    if playback.is_moving:
+        pace = "moving"
+    elif playback.is_paused or scene.held is not None:
         pace = "paused"
     else:
         pace = "over" if playback.is_over else f"{playback.speed:g}x"
