@@ -39,8 +39,13 @@ _ON_CHIP = re.compile(r"\b(?:SRAM|L1|L2|cache|register|SM|LTC)\b")
 _SRAM_XID = 172
 
 
-def is_about_pages(event: KernelEvent) -> bool:
-    """Whether a line tells of a retired page (before Ampere), not of a row that is replaced."""
+def is_about_pages(event: KernelEvent, gpu: GpuSample | None) -> bool:
+    """Whether a line tells of a retired page (before Ampere), not of a row that is replaced.
+
+    Where NVML tells the code alone, a GPU that has retired pages to tell of retires them.
+    """
+    if not event.detail and gpu is not None:
+        return gpu.retired_pages_pending is not None
     return _PAGES.search(event.detail) is not None
 
 
@@ -70,13 +75,13 @@ def xids_on(
 
 def rows_told(gpu: GpuSample, past: History, code: int, now_s: float) -> list[KernelEvent]:
     """Xids 63 or 64 that tell of a row."""
-    return [one for one in xids_on(gpu, past, (code,), now_s) if not is_about_pages(one)]
+    return [one for one in xids_on(gpu, past, (code,), now_s) if not is_about_pages(one, gpu)]
 
 
 def pages_told(gpu: GpuSample, past: History, now_s: float) -> list[KernelEvent]:
     """Xids 63 and 64 that tell of a page."""
     codes = (REMAP_XID, REMAP_FAILURE_XID)
-    return [one for one in xids_on(gpu, past, codes, now_s) if is_about_pages(one)]
+    return [one for one in xids_on(gpu, past, codes, now_s) if is_about_pages(one, gpu)]
 
 
 def over(

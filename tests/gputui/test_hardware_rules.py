@@ -192,6 +192,15 @@ def test_pages_in_the_log_are_no_rows(node):
     assert (node.one.kind, node.one.action) == ("RetiredPages", Action.REPLACE_GPU)
 
 
+def test_a_bare_code_is_told_as_what_the_gpu_has(node, make):
+    """NVML tells no words: a GPU that retires pages retired one, any other marked a row."""
+    node.sees(make.gpu(2, retired_pages_pending=False))
+    node.hears(2, 63).hears(3, 63)
+    assert {(one.kind, one.gpu) for one in node.roots} == {
+        ("RetiredPages", 2), ("RowRemapPending", 3),
+    }  # fmt: skip
+
+
 def test_corrections_are_judged_by_their_rate(node, make):
     """The counter is read every ten seconds; 20 a second are a storm, two are not."""
     for step in range(6):

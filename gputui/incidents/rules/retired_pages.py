@@ -30,6 +30,7 @@ from gputui.logs.kernel import KernelEvent
 from gputui.model import Action, GpuSample, NodeSample, Severity
 
 _UNDER = ("GpuLost", "EccUncorrectable")
+_XIDS = (REMAP_XID, REMAP_FAILURE_XID)
 _UNTIL_RELOAD = after(hours=24)
 
 _MOST_PAGES = 63
@@ -45,9 +46,11 @@ _MANY_PAGES = 10
 @log_rule(kind="RetiredPages", severity=WARNING, clears=_UNTIL_RELOAD)
 def retired_pages_told(event: KernelEvent, past: History) -> Iterator[Finding]:
     """Xid 63 and 64 with the words of dynamic page retirement."""
-    if event.kind != "xid" or event.bus_id is None or not is_about_pages(event):
+    if event.kind != "xid" or event.code not in _XIDS or event.bus_id is None:
         return
     gpu = past.gpu_at(event.bus_id)
+    if not is_about_pages(event, gpu):
+        return
     subject = Subject.of_gpu(gpu) if gpu else Subject.of_bus(event.bus_id)
     if event.code == REMAP_XID:
         text = "a page waits to be retired"

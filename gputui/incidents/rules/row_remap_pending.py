@@ -21,8 +21,8 @@ def row_remap_pending_told(event: KernelEvent, past: History) -> Iterator[Findin
     """Xid 63 of a GPU that replaces rows (Ampere and later)."""
     if event.kind != "xid" or event.code != REMAP_XID or event.bus_id is None:
         return
-    if not is_about_pages(event):
-        gpu = past.gpu_at(event.bus_id)
+    gpu = past.gpu_at(event.bus_id)
+    if not is_about_pages(event, gpu):
         subject = Subject.of_gpu(gpu) if gpu else Subject.of_bus(event.bus_id)
         yield _finding(subject, gpu, past, (event.text,))
 
