@@ -260,6 +260,15 @@ def test_a_rack_takes_over_from_the_first_gpu_that_was_braked(node, make):
     assert (node.one.subject, node.one.cause) == ("node:n0", "rack")
 
 
+def test_a_rack_stays_the_cause_while_a_brake_flickers(node, make):
+    """Seven of eight for a moment are not seven loose cables."""
+    every = [make.gpu(index, clock_reasons=BRAKE) for index in range(8)]
+    node.sees(*every, seconds=3)
+    node.sees(*every[1:], seconds=4)
+    assert [one.subject for one in node.roots] == ["node:n0"]
+    assert node.one.cause_text == "power brake on 7 of 8 GPUs"
+
+
 @pytest.mark.parametrize(
     ("supply_w", "severity"),
     [(None, None), (7000.0, None), (6500.0, Severity.INFO), (5000.0, Severity.WARNING)],

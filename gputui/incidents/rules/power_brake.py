@@ -19,11 +19,10 @@ def power_brake(now: NodeSample, past: History) -> Iterator[Finding | Over]:
 
     In two of three samples: the bit may flicker when clocks change. One GPU's brake is its cable or
     its slot's; all at once are fed by the same supply, and that is the rack's, one incident of the
-    node.
+    node: also while some of them flicker.
     """
-    braked = [gpu for gpu in now.gpus if _is_braked(gpu)]
-    told = answering(now)
-    if len(braked) == len(told) > 1:
+    braked, told = _braked(now), answering(now)
+    if len(braked) > 1 and any(_all_braked(sample) for sample in past.samples):
         yield _rack(now, braked, past)
         for gpu in braked:
             yield Over(Subject.of_gpu(gpu))
@@ -42,17 +41,27 @@ def power_brake(now: NodeSample, past: History) -> Iterator[Finding | Over]:
         )
 
 
+def _braked(sample: NodeSample) -> list[GpuSample]:
+    return [gpu for gpu in sample.gpus if _is_braked(gpu)]
+
+
+def _all_braked(sample: NodeSample) -> bool:
+    return len(_braked(sample)) == len(answering(sample)) > 1
+
+
 def _rack(now: NodeSample, braked: list[GpuSample], past: History) -> Finding:
     clocks = [gpu.sm_clock_mhz for gpu in braked if gpu.sm_clock_mhz is not None]
     span = f"SM clocks {min(clocks)} to {max(clocks)} MHz" if clocks else "SM clocks not told"
+    told = len(answering(now))
+    share = f"all {told}" if len(braked) == told else f"{len(braked)} of {told}"
     again = all(in_how_many(past, gpu, _is_braked, 3) > 1 for gpu in braked)
     return Finding(
         Subject.of_node(now.host),
         cause="rack",
-        cause_text=f"power brake on all {len(braked)} GPUs",
+        cause_text=f"power brake on {share} GPUs",
         action=Action.CHECK_POWER,
         action_text="check supplies and PDU (ipmitool sdr type 'Power Supply'); no higher limits",
-        evidence=(f"{span}; the power brake of all {len(braked)} GPUs is on",),
+        evidence=(f"{span}; the power brake of {share} GPUs is on",),
         holds=_AT_ONCE if again else _TWO,
         others=tuple(Subject.of_gpu(gpu).name for gpu in braked),
     )
