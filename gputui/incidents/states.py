@@ -35,7 +35,8 @@ _TOLD_BY_THROTTLED = frozenset({"GpuThermalThrottle", "GpuPowerBrake"})
 def state_of(gpu: GpuSample, incidents: Iterable[Incident]) -> tuple[GpuState, str]:
     """Return the state of a GPU that was just read, and one clause that says why (may be empty).
 
-    ``incidents`` are the open ones; only those on this GPU count, and only as long as they hold.
+    ``incidents`` are the open ones; only those on this GPU count, not those of a job
+    that used it, and only as long as they hold.
     """
     if gpu.return_code in LOST_CODES:
         return GpuState.LOST, _why_lost(gpu)
@@ -55,6 +56,7 @@ def state_of(gpu: GpuSample, incidents: Iterable[Incident]) -> tuple[GpuState, s
     for incident in incidents:
         if (
             incident.gpu == gpu.index
+            and not incident.subject.startswith("job:")
             and incident.eased_s is None
             and incident.severity > Severity.INFO
             and incident.kind not in _TOLD_BY_THROTTLED

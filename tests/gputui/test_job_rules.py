@@ -9,11 +9,12 @@ from dataclasses import dataclass, replace
 
 import pytest
 
+from gputui.assess import Assessor
 from gputui.incidents.engine import Engine
 from gputui.incidents.rules import all_rules
 from gputui.logs.job_event import JobEvent
 from gputui.logs.job_reader import Origin, read_job_log
-from gputui.model import LinkSample, ProcessSample, Severity
+from gputui.model import GpuState, LinkSample, ProcessSample, Severity
 
 NOW_S = 1_700_000_000.0
 
@@ -449,6 +450,20 @@ def test_sockets_beside_infiniband_are_a_fault(make):
     (incident,) = incidents_of("n1:2:3 [0] NCCL INFO NET/IB : No device found.\n", engine=engine)
     assert (incident.kind, incident.cause) == ("SlowCollective", "ib-fallback")
     assert incident.severity is Severity.WARNING
+
+
+def test_a_job_that_failed_does_not_degrade_its_gpu(make):
+    """The GPU is well: it is named, and stays ok."""
+    assessor = Assessor(interval_s=1.0)
+    process = ProcessSample(4711, 3, job="train")
+    assessor.sample(replace(make.node(NOW_S - 1), processes=(process,)))
+    origin = Origin("train", 4711, 3, 3)
+    text = b"RuntimeError: CUDA error: misaligned address\n"
+    for heard in read_job_log([text], origin, now_s=NOW_S):
+        assessor.hear_job(heard.event)
+    snapshot = assessor.sample(make.node(NOW_S + 1))
+    assert [(one.kind, one.gpu) for one in snapshot.incidents] == [("JobFailed", 3)]
+    assert snapshot.statuses[3].state is GpuState.OK
 
 
 def test_two_jobs_are_two_incidents():
