@@ -1,8 +1,9 @@
 """Xids that say again what was said before: counted here, and judged as one.
 
 A broken GPU may repeat itself thousands of times an hour. The first few of a sort are judged one by
-one; of those that follow, the engine hears once an hour, with how many there were. What it hears in
-the end is the time of the last, and the count of all.
+one; of those that follow, the engine hears from time to time, with how many there were: of grave
+ones so often that it takes them for one failure that goes on. What it hears in the end is the time
+of the last, and the count of all.
 """
 
 from __future__ import annotations
@@ -10,10 +11,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from gputui.facts.xid import xid_fact
 from gputui.logs.kernel import KernelEvent
+from gputui.model import Severity
 
 ONE_BY_ONE = 3
 WITHIN_S = 3600.0
+GRAVE_WITHIN_S = 150.0
+"""Below the time within which grave incidents are one failure (gputui/incidents/failures.py)."""
+
+_LATE = 1.2
+"""The next to come may be so much later, and is one with those that waited."""
+
 _MOST_SORTS = 5000
 
 _Sort = tuple[str | None, int | None, str | None, int | None, str]
@@ -28,10 +37,14 @@ _NUMBERS = dict.fromkeys(map(ord, "0123456789abcdefx"))
 
 @dataclass(slots=True)
 class _Run:
-    """How often a sort was handed on one by one, when it last was, and what waits since."""
+    """How often a sort was handed on one by one, when it last was, and what waits since.
+
+    ``within_s`` is for how long it may wait.
+    """
 
     handed_on: int
     since_s: float
+    within_s: float
     waiting: KernelEvent | None = None
     times: int = 0
 
@@ -53,9 +66,11 @@ class Repeats:
         run = self._runs.get(sort)
         if run is None:
             found = [*self._make_room(), *self._of_code(event.code), event]
-            self._runs[sort] = _Run(1, event.time_s)
+            self._runs[sort] = _Run(
+                1, event.time_s, GRAVE_WITHIN_S if _is_grave(event) else WITHIN_S
+            )
             return found
-        if abs(event.time_s - run.since_s) >= WITHIN_S:
+        if abs(event.time_s - run.since_s) >= run.within_s:
             return self._hand_on(sort, run, event)
         if run.handed_on < ONE_BY_ONE:
             run.handed_on += 1
@@ -69,7 +84,7 @@ class Repeats:
         found = []
         for waiting in self._waiting.values():
             for sort, run in list(waiting.items()):
-                if time_s - run.since_s >= WITHIN_S:
+                if time_s - run.since_s >= run.within_s:
                     found += self._take(sort, run)
         return found
 
@@ -94,8 +109,8 @@ class Repeats:
 
     def _hand_on(self, sort: _Sort, run: _Run, event: KernelEvent) -> list[KernelEvent]:
         """The time of a run is over: what waited and the new one are one if they are close."""
-        waiting = run.waiting
-        if waiting is not None and abs(event.time_s - waiting.time_s) < WITHIN_S:
+        is_soon = abs(event.time_s - run.since_s) < _LATE * run.within_s
+        if run.waiting is not None and is_soon:
             self._wait(sort, run, event)
             return self._take(sort, run)
         found = [*self._take(sort, run), event]
@@ -124,6 +139,11 @@ class Repeats:
             return []
         sort = next(iter(self._runs))
         return self._take(sort, self._runs.pop(sort))
+
+
+def _is_grave(event: KernelEvent) -> bool:
+    """Whether an Xid is likely to be a failure of its GPU."""
+    return xid_fact(event.code or 0).severity is Severity.CRITICAL or "RST: Yes" in event.detail
 
 
 def _sort(event: KernelEvent) -> _Sort:
