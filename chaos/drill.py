@@ -97,7 +97,8 @@ class Drill:
     def _pass_time(self, watching: Watching, end_us: int) -> None:
         begins_us = self.scenario.begins_us
         while self.world.now_us < end_us:
-            watching.until(min(self.world.now_us + _STEP_US, end_us))
+            happens_us = max(self.world.next_us(), self.world.now_us)
+            watching.until(min(self.world.now_us + _STEP_US, happens_us, end_us))
             self._note_incidents(watching)
             self._states.look()
             now_us = self.world.now_us
@@ -110,7 +111,11 @@ class Drill:
         return any(entry.at_us > self.world.now_us for entry in self.scenario.timeline)
 
     def _end(self) -> None:
-        """Take everything back, and see whether what must hold holds again."""
+        """Take everything back, and see whether what must hold holds again.
+
+        What was expected is decided by now: healing mends what a runbook did not.
+        """
+        self.journal.write(self.world.now_us, "end", {})
         self._run.heal_all()
         self._run.advance(self.world.now_us)
         self._states.look()

@@ -122,7 +122,7 @@ class Rehearsal(Drill):
 
     def _jump(self, watching: Watching, end_us: int) -> None:
         """Let time pass until the next moment at which somebody is to go on."""
-        dues_us = [end_us, self.world.now_us + _STEP_US]
+        dues_us = [end_us, self.world.now_us + _STEP_US, self.world.next_us()]
         for live in self._live.values():
             if live.commands is not None:
                 dues_us.append(live.commands.next_due_us())

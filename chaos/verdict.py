@@ -87,12 +87,16 @@ class Bench:
         self._steady = {state.text for state in terms.steady}
         self._parents: dict[str, str] = {}
         self._covered: set[str] = set()
+        self._outcomes: tuple[Outcome, ...] | None = None
 
     def see(self, record: Record) -> None:
         """The next line of the journal."""
-        for judge in self._judges:
-            judge.see(record)
-        if record.event == "incident":
+        if record.event == "end":
+            self._outcomes = tuple(judge.at_end(record.at_us) for judge in self._judges)
+        if self._outcomes is None:
+            for judge in self._judges:
+                judge.see(record)
+        if record.event == "incident" and self._outcomes is None:
             self._page(record)
         elif record.event == "state" and record.facts["state"] in self._steady:
             if record.facts["holds"]:
@@ -116,12 +120,8 @@ class Bench:
     def result(self, end_us: int, unknown: Iterable[str] = ()) -> Result:
         """The verdict, now that the run is over."""
         terms = self.scenario.terms
-        judged = tuple(
-            Judged(one, timing, judge.at_end(end_us))
-            for one, timing, judge in zip(
-                terms.expectations, self.timings, self._judges, strict=True
-            )
-        )
+        outcomes = self._outcomes or tuple(judge.at_end(end_us) for judge in self._judges)
+        judged = tuple(map(Judged, terms.expectations, self.timings, outcomes))
         pages = tuple(
             page for incident, page in self._pages.items() if not self._is_covered(incident)
         )

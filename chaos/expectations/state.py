@@ -89,8 +89,8 @@ class _Holds:
 
     def _decide(self, now_us: int) -> None:
         began_us, deadline_us = self._began_us, self._timing.deadline_us
-        if self._done is not None or began_us is None or now_us < self._timing.from_us:
-            return
+        if self._done is not None or began_us is None or now_us <= self._timing.from_us:
+            return  # at that very moment things are about to change
         in_time = deadline_us is None or began_us <= deadline_us
         if in_time and now_us - began_us >= self._timing.hold_us:
             self._done = (began_us, self._line)

@@ -16,8 +16,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 LIBRARY_NAMES = ("libnvidia-ml.so.1", "libnvidia-ml.so")
-PROGRAMS = Path("/usr/bin")
-"""Where every look-alike is to be found."""
+PROGRAMS = (Path("/usr/bin"), Path("/usr/sbin"))
+"""Where every look-alike is to be found: scripts call some by ``/sbin/reboot``."""
 
 _ANY_LIBRARY = "libnvidia-ml.so*"
 _LINKER_CACHE = Path("/etc/ld.so.cache")
@@ -33,6 +33,12 @@ _PROGRAM_PLACES = (
     "usr/local/*/sbin", "usr/lib/nvidia/current", "usr/lib/wsl/lib", "opt/*", "opt/*/bin",
     "opt/*/sbin", "opt/*/*/bin", "snap/bin",
 )  # fmt: skip
+
+
+def program_directories() -> list[Path]:
+    """Those of them that the machine has; on some the second is the first."""
+    found = dict.fromkeys(Path(os.path.realpath(path)) for path in PROGRAMS if path.is_dir())
+    return list(found)
 
 
 def library_directory() -> Path | None:

@@ -17,10 +17,10 @@ from pathlib import Path
 from chaos.sandbox.brought import brought, lies_in
 from chaos.sandbox.covers import (
     LIBRARY_NAMES,
-    PROGRAMS,
     library_directory,
     machine_libraries,
     machine_programs,
+    program_directories,
 )
 from chaos.sandbox.hiding import fresh_places, hidden_paths, sockets_in_use
 from chaos.sandbox.people import write_files
@@ -118,7 +118,7 @@ def root(outfit: Outfit, environ: Mapping[str, str]) -> Root:
     if outfit.library is not None and libraries is not None:
         layers.append(Layer(f"{NODE}/lib", str(libraries)))
     if outfit.look_alike is not None:
-        layers.append(Layer(f"{NODE}/bin", os.path.realpath(PROGRAMS)))
+        layers += [Layer(f"{NODE}/bin", str(place)) for place in program_directories()]
     return Root(
         staging=str(directory / "root"),
         empty=f"{NODE}/empty",
@@ -184,7 +184,8 @@ def _first(entry: str, others: str) -> str:
 def _covers(directory: Path, environ: Mapping[str, str]) -> list[Bind]:
     """The node's own version over each file of the machine that has one, but for layered ones."""
     usual = library_directory()
-    layers = {Path(os.path.realpath(PROGRAMS)): programs(directory), usual: directory / "lib"}
+    layers: dict[Path | None, Path] = {usual: directory / "lib"}
+    layers |= {place: programs(directory) for place in program_directories()}
     names = sorted(path.name for path in programs(directory).iterdir())
     covers = [
         Bind(str(programs(directory) / name), str(path))

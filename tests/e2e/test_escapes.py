@@ -113,7 +113,9 @@ ATTEMPTS = {
         r"(.*(Read-only file system|Permission denied)\n){8}",
     ),
     "find the temporary files of others": Attempt("ls -A $PLACE", OWN_PLACE),
-    "see logs and spools": Attempt("ls -A /var/log; ls -A /var/spool", r"kern.log\nslurm-1001.out\n"),
+    "see logs and spools": Attempt(
+        "ls -A /var/log; ls -A /var/spool", r"kern.log\nslurm-1001.out\n"
+    ),
     # --- devices and kernel --------------------------------------------------------------------
     "find devices": Attempt(
         "cd /dev; echo $(ls | grep -vE '^(nvidia|std|fd$)')",

@@ -1,0 +1,3 @@
+#!/bin/sh
+# Reboots under the job.
+sudo /sbin/shutdown -r now
