@@ -36,7 +36,9 @@ def memory_held(now: NodeSample, past: History) -> Iterator[Finding]:
         if used is None or not total or gpu.mig_enabled or past.neighbours.works_on(gpu.index):
             continue
         listed = holders(now, gpu)
-        is_idle = not any(share for _, share in past.series(gpu.index, _utilization, last_s=30.0))
+        is_idle = not gpu.utilization_percent and not any(
+            share for _, share in past.series(gpu.index, _utilization, last_s=30.0)
+        )
         dead = [one for one in listed if has_ended(one, is_idle=is_idle)]
         living = [one for one in listed if one not in dead]
         if any(one.memory_bytes is None or _hides_others(one) for one in living):
