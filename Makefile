@@ -62,8 +62,8 @@ check: $(VENV)/.dev  ## style, types, layers, Python 3.10
 	$(BIN)/vermin --quiet --no-tips --violations --target=3.10- --eval-annotations \
 	    --exclude tomllib gputui fakes chaos hatch_build.py
 
-drills: $(VENV)/.installed  ## the scenario library
-	$(BIN)/gpuchaos check $(wildcard scenarios/*.yaml scenarios/*/*.yaml)
+drills: $(VENV)/.installed  ## the scenario library, each judged in virtual time
+	$(BIN)/gpuchaos test $(wildcard scenarios/*.yaml scenarios/*/*.yaml)
 
 bench: $(VENV)/.test  ## side by side with the programs people use today
 	@for script in bench/*.py; do $(BIN)/python $$script || exit 1; done
