@@ -19,7 +19,6 @@ from fakes.node import Node
 from fakes.xid import print_xid
 
 _TEXTS = Path(__file__).with_name("memory_texts.csv")
-_AMPERE = 7
 _DRAIN_AND_RESET = 4
 _DISABLED_FROM_PER_S = 10
 
@@ -50,11 +49,6 @@ def tell(node: Node, gpu: Gpu, name: str, at_us: int) -> None:
     node.driver_events.announce(at_us, gpu.index, EventType.XID, code)
 
 
-def remaps_rows(gpu: Gpu) -> bool:
-    """Whether a GPU replaces bad rows of its memory, rather than retire their pages."""
-    return gpu.profile.architecture >= _AMPERE
-
-
 def strike(node: Node, gpu: Gpu, error: Uncorrectable, at_us: int) -> None:
     """Let one error happen."""
     of_chip = error in (Uncorrectable.SRAM, Uncorrectable.UNCONTAINED)
@@ -78,7 +72,7 @@ def strike(node: Node, gpu: Gpu, error: Uncorrectable, at_us: int) -> None:
 
 def mark_bad(node: Node, gpu: Gpu, at_us: int) -> None:
     """Mark the row of an uncorrectable error for replacement, or its page for retirement."""
-    if remaps_rows(gpu):
+    if gpu.profile.remaps_rows:
         rows = gpu.remapped_rows
         rows.uncorrectable += 1
         rows.pending = True

@@ -18,6 +18,7 @@ else:
     import tomli as tomllib
 
 MIB = 1024 * 1024
+_AMPERE = 7  # NVML_DEVICE_ARCH_AMPERE
 _FOLDER = Path(__file__).parent / "profiles"
 
 
@@ -142,6 +143,11 @@ class Profile:
     pcie: PcieProfile
     nvlink: NvlinkProfile
     can: Capabilities
+
+    @property
+    def remaps_rows(self) -> bool:
+        """Whether bad rows of its memory are replaced (Ampere on), rather than pages retired."""
+        return self.architecture >= _AMPERE
 
 
 _Part = TypeVar("_Part")

@@ -11,7 +11,7 @@ from chaos.faults.uncorrectable import keep_memory
 from chaos.selection import Gpus
 from chaos.undo import Undo
 from chaos.values import Count
-from fakes.memory_faults import remaps_rows, retire
+from fakes.memory_faults import retire
 from fakes.world import World
 
 
@@ -39,7 +39,7 @@ class PagesRetired:
     def apply(self, world: World, undo: Undo) -> None:
         """Retire them now."""
         for gpu in self.gpu.find(world):
-            if remaps_rows(gpu):
+            if gpu.profile.remaps_rows:
                 raise FaultError(
                     f"{gpu.node}/{gpu.index} ({gpu.profile.model}) retires no pages: it remaps rows"
                 )

@@ -11,7 +11,7 @@ from chaos.selection import Gpus
 from chaos.undo import Undo
 from chaos.values import Count
 from fakes.gpu import Gpu
-from fakes.memory_faults import mark_bad, remaps_rows
+from fakes.memory_faults import mark_bad
 from fakes.world import World
 
 
@@ -36,7 +36,7 @@ class RowsPending:
 
 def need_rows(gpu: Gpu) -> None:
     """Refuse a GPU that has no spare rows."""
-    if not remaps_rows(gpu):
+    if not gpu.profile.remaps_rows:
         raise FaultError(
             f"{gpu.node}/{gpu.index} ({gpu.profile.model}) remaps no rows: it retires pages"
         )

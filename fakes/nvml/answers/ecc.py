@@ -16,7 +16,6 @@ _UNCORRECTED = 1
 _AGGREGATE = 1
 _DEVICE_MEMORY, _SRAM = 2, 7
 _LOCATIONS = 8
-_AMPERE = 7
 _BY_SINGLE_BITS, _BY_DOUBLE_BIT = 0, 1
 _FIRST_PAGE, _PAGE_BYTES = 0x1000, 1 << 16
 _DETAILED = Struct("<4Q")
@@ -87,7 +86,7 @@ def clear_error_counts(gpu: Gpu, node: Node, at_us: int, counter: int) -> Value:
 @answers("nvmlDeviceGetRemappedRows")
 def remapped_rows(gpu: Gpu, at_us: int) -> Value:
     """Rows remapped for correctable and uncorrectable errors; whether any waits, or failed."""
-    require(remaps_rows(gpu))
+    require(gpu.profile.remaps_rows)
     rows = gpu.remapped_rows
     return (
         uint32(rows.correctable),
@@ -100,7 +99,7 @@ def remapped_rows(gpu: Gpu, at_us: int) -> Value:
 @answers("nvmlDeviceGetRowRemapperHistogram")
 def row_remapper_histogram(gpu: Gpu, at_us: int) -> Value:
     """How many banks have all, most, some, few and no spare rows left."""
-    require(remaps_rows(gpu))
+    require(gpu.profile.remaps_rows)
     return _HISTOGRAM.pack(*gpu.remapped_rows.histogram(gpu.profile.memory.banks))
 
 
@@ -121,19 +120,14 @@ def retired_pages_v2(gpu: Gpu, node: Node, at_us: int, cause: int) -> Value:
 @answers("nvmlDeviceGetRetiredPagesPendingStatus")
 def retired_pages_pending(gpu: Gpu, at_us: int) -> Value:
     """Whether a page waits for the driver to be loaded anew."""
-    require(not remaps_rows(gpu))
+    require(not gpu.profile.remaps_rows)
     return uint32(gpu.retired_pages.pending)
-
-
-def remaps_rows(gpu: Gpu) -> bool:
-    """Whether a GPU replaces bad rows, rather than retire their pages."""
-    return gpu.profile.architecture >= _AMPERE
 
 
 def _retired_us(gpu: Gpu, cause: int) -> tuple[int, ...]:
     if cause not in (_BY_SINGLE_BITS, _BY_DOUBLE_BIT):
         raise NvmlError(Code.INVALID_ARGUMENT)
-    require(not remaps_rows(gpu))
+    require(not gpu.profile.remaps_rows)
     pages = gpu.retired_pages
     return pages.double_bit_us if cause == _BY_DOUBLE_BIT else pages.single_bit_us
 

@@ -14,7 +14,6 @@ from fakes.gpu import Gpu
 from fakes.links import Nvlink
 from fakes.node import Node
 from fakes.nvml.answer import Reach, Value, answers
-from fakes.nvml.answers.ecc import remaps_rows
 from fakes.nvml.codes import Code, NvmlError
 from fakes.nvml.values import require
 from fakes.pcie import AerError
@@ -226,12 +225,12 @@ def _corrected_for_life(gpu: Gpu, at_us: int) -> int:
 
 
 def _rows(gpu: Gpu) -> RemappedRows:
-    require(remaps_rows(gpu))
+    require(gpu.profile.remaps_rows)
     return gpu.remapped_rows
 
 
 def _pages(gpu: Gpu) -> RetiredPages:
-    require(not remaps_rows(gpu))
+    require(not gpu.profile.remaps_rows)
     return gpu.retired_pages
 
 
