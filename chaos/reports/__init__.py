@@ -41,7 +41,7 @@ class Report(Protocol):
         ...
 
 
-FORMS = ("junit", "json", "md")
+FORMS = ("junit", "json", "md", "html")
 """The forms that ``gpuchaos test`` writes into files."""
 
 _MODULES = {"md": "markdown"}
