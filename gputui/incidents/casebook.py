@@ -323,8 +323,20 @@ class Casebook:
             return
         pieces = evidence.bounded((), self._stamped(case.finding.evidence, time_s))
         incident = opened(case, self.host, pieces)
+        if self._is_taken(incident):
+            incident = replace(incident, id=f"{incident.id}/{incident.subject}")
         self._put(case, replace(incident, maintenance=self._window(incident, time_s)))
         self._note_grave(incident, time_s)
+
+    def _is_taken(self, incident: Incident) -> bool:
+        """Whether another thing has its id: a GPU that was known by its address, then by its UUID,
+        or another one at its index.
+        """
+        others = [case.incident for case in self._cases.values() if case.incident is not None]
+        return any(
+            other.id == incident.id and other.subject != incident.subject
+            for other in (*others, *self._cleared.values())
+        )
 
     def _update(
         self, case: Case, pieces: tuple[str, ...], time_s: float, *, count: int = 0

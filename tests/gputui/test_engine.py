@@ -388,3 +388,18 @@ def test_nobody_has_to_look_while_nothing_is_open(engine, make):
     run(engine, "...", start_s=7.0)
     engine.log(make.xid(10.0, 1, 31))
     assert engine.next_look_s == pytest.approx(69.9)
+
+
+@log_rule(kind="Named", severity=INFO, clears=after(minutes=1))
+def named(event, past):
+    """A GPU that is known by another name each time: a rule for tests."""
+    yield finding(subject=Subject(f"gpu:{event.code}", 1))
+
+
+def test_two_things_never_have_one_id(make):
+    """A GPU may be known by its address first, and by its UUID a moment later."""
+    engine = Engine([named], interval_s=1.0)
+    for code in (7, 8):
+        engine.log(make.xid(5.0, 1, code))
+    ids = [one.id for one in engine.incidents]
+    assert len(set(ids)) == 2
