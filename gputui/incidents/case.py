@@ -5,6 +5,7 @@ And how it is remembered between two runs.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
 
 from gputui.incidents.rule import Finding, Rule, Span, Subject
@@ -47,6 +48,16 @@ class Case:
     def is_seen(self) -> bool:
         """Whether readings showed it when they were last looked at."""
         return self.rule.on_sample is not None and self.absent_s is None
+
+    @property
+    def is_undecided(self) -> bool:
+        """Whether it is noticed, and has not yet held for long enough."""
+        return self.is_seen and not self.is_open
+
+    def is_long_over(self, time_s: float, within_s: float) -> bool:
+        """Whether its incident cleared so long ago that it would not be reopened."""
+        cleared_s = self.incident.cleared_s if self.incident else None
+        return cleared_s is not None and time_s - cleared_s > within_s
 
     @property
     def quiet_since_s(self) -> float | None:
@@ -94,6 +105,18 @@ def opened(case: Case, host: str, pieces: tuple[str, ...]) -> Incident:
         gpu=gpu,
         evidence=pieces,
     )
+
+
+def with_own_id(incident: Incident, others: Iterable[Incident]) -> Incident:
+    """The incident with an id that no other thing has.
+
+    A GPU may be known by its address first and by its UUID a moment later, or another one may stand
+    at its index.
+    """
+    is_taken = any(
+        other.id == incident.id and other.subject != incident.subject for other in others
+    )
+    return replace(incident, id=f"{incident.id}/{incident.subject}") if is_taken else incident
 
 
 def updated(

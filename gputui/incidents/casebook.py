@@ -19,6 +19,7 @@ from gputui.incidents.case import (
     opened,
     recalled,
     updated,
+    with_own_id,
 )
 from gputui.incidents.links import linked
 from gputui.incidents.maintenance import Window
@@ -149,7 +150,7 @@ class Casebook:
                     self._clear(case, time_s)
                 else:
                     self._review(case, time_s)
-            elif _long_over(case, time_s):
+            elif case.is_long_over(time_s, REOPENS_WITHIN_S):
                 if case.rule.on_sample is not None and case.absent_s is None:
                     case.incident = None  # noticed again: to become a new incident
                 else:
@@ -215,7 +216,7 @@ class Casebook:
         """Whether something is noticed that a few more samples may make an incident."""
         soon_s = _SOON * self._interval_s
         return any(
-            _is_undecided(case) and case.holds.in_seconds(self._interval_s) <= soon_s
+            case.is_undecided and case.holds.in_seconds(self._interval_s) <= soon_s
             for case in self._cases.values()
         )
 
@@ -227,7 +228,7 @@ class Casebook:
             if case.is_open:
                 if case.quiet_since_s is not None:
                     due.append(case.quiet_since_s + self._length_s(case.clears))
-            elif _is_undecided(case):
+            elif case.is_undecided:
                 due.append(case.since_s + self._length_s(case.holds))
         return min(due, default=None)
 
@@ -261,7 +262,7 @@ class Casebook:
             if len(self._cases) >= MOST_CASES:
                 self._make_room()
             case = Case(rule, finding, since_s=time_s, last_s=time_s)
-        elif _long_over(case, time_s):
+        elif case.is_long_over(time_s, REOPENS_WITHIN_S):
             case.incident = None
         # Several rules may notice the same: the last one says when it is over.
         case.rule, case.finding = rule, finding
@@ -323,20 +324,10 @@ class Casebook:
             return
         pieces = evidence.bounded((), self._stamped(case.finding.evidence, time_s))
         incident = opened(case, self.host, pieces)
-        if self._is_taken(incident):
-            incident = replace(incident, id=f"{incident.id}/{incident.subject}")
+        others = [one.incident for one in self._cases.values() if one.incident is not None]
+        incident = with_own_id(incident, (*others, *self._cleared.values()))
         self._put(case, replace(incident, maintenance=self._window(incident, time_s)))
         self._note_grave(incident, time_s)
-
-    def _is_taken(self, incident: Incident) -> bool:
-        """Whether another thing has its id: a GPU that was known by its address, then by its UUID,
-        or another one at its index.
-        """
-        others = [case.incident for case in self._cases.values() if case.incident is not None]
-        return any(
-            other.id == incident.id and other.subject != incident.subject
-            for other in (*others, *self._cleared.values())
-        )
 
     def _update(
         self, case: Case, pieces: tuple[str, ...], time_s: float, *, count: int = 0
@@ -406,12 +397,3 @@ class Casebook:
             self._cleared[incident.id] = incident
             if len(self._cleared) > _MOST_CLEARED:
                 del self._cleared[next(iter(self._cleared))]
-
-
-def _long_over(case: Case, time_s: float) -> bool:
-    cleared_s = case.incident.cleared_s if case.incident else None
-    return cleared_s is not None and time_s - cleared_s > REOPENS_WITHIN_S
-
-
-def _is_undecided(case: Case) -> bool:
-    return case.rule.on_sample is not None and case.absent_s is None and not case.is_open
