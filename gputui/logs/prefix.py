@@ -19,7 +19,7 @@ _SPOKEN_BY_KERNEL = r"(?:kern\.\w+\s)?kernel(?:\[\d+\])?:\s"
 _PREFIX = rf"""
     (?:<\d{{1,3}}>(?:1\s(?=\d{{4}}-))?)?                          # syslog priority, raw
     (?:\d+,\d+,(?P<kmsg_us>\d+),[^;]*;)?                          # /dev/kmsg
-    (?:[a-z]+\s*:[a-z]+\s*:\s?)?                                  # dmesg -x
+    (?:[a-z\d]{{3,8}}\s*:(?:emerg|alert|crit|err|warn|notice|info|debug)\s*:\s?)?  # dmesg -x
     (?:
         (?:[A-Z][a-z]{{2}}\s)?                                    # journalctl -o short-full
         (?P<day>\d{{4}}-\d\d-\d\d)[T\s](?P<clock>\d\d:\d\d:\d\d)  # RFC 5424, dmesg --time-format
