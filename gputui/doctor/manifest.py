@@ -73,19 +73,27 @@ def _in_document(path: Path, document: Any) -> Iterator[Result]:
     yield from _pods(path, document)
 
 
-def _resources(node: Any, depth: int = 0) -> Iterator[tuple[Any, Any]]:
+def _mappings(root: Any) -> Iterator[Any]:
+    """Every mapping, in the order of the file; one that aliases repeat comes once."""
+    waiting = [root]
+    seen: set[int] = set()
+    while waiting:
+        node = waiting.pop()
+        if id(node) in seen or not (isinstance(node, Mapping) or _is_list(node)):
+            continue
+        seen.add(id(node))
+        if isinstance(node, Mapping):
+            yield node
+        inside = list(node.values()) if isinstance(node, Mapping) else list(node)
+        waiting += reversed(inside)
+
+
+def _resources(document: Any) -> Iterator[tuple[Any, Any]]:
     """Each container, and what it asks for."""
-    if depth > 50:
-        return
-    if isinstance(node, Mapping):
+    for node in _mappings(document):
         asked = node.get("resources")
         if isinstance(asked, Mapping):
             yield node, asked
-        for value in node.values():
-            yield from _resources(value, depth + 1)
-    elif _is_list(node):
-        for value in node:
-            yield from _resources(value, depth + 1)
 
 
 def _container(path: Path, container: Any, resources: Any) -> Iterator[Result]:
@@ -152,19 +160,12 @@ def _quota(path: Path, document: Any) -> Iterator[Result]:
         yield from _amount(where, str(name), value)
 
 
-def _pods(path: Path, node: Any, depth: int = 0) -> Iterator[Result]:
+def _pods(path: Path, document: Any) -> Iterator[Result]:
     """What a pod with several GPUs needs besides."""
-    if depth > 50:
-        return
-    if isinstance(node, Mapping):
+    for node in _mappings(document):
         containers = node.get("containers")
         if _is_list(containers):
             yield from _pod(path, node, containers)
-        for value in node.values():
-            yield from _pods(path, value, depth + 1)
-    elif _is_list(node):
-        for value in node:
-            yield from _pods(path, value, depth + 1)
 
 
 def _pod(path: Path, pod: Any, containers: Any) -> Iterator[Result]:

@@ -115,3 +115,12 @@ def test_a_file_that_is_not_there_cannot_be_checked(tmp_path):
     (found,) = examine_manifest(tmp_path / "none.yaml")
     assert found.result.level is Level.UNCHECKED
     assert "none.yaml" in found.result.text
+
+
+def test_aliases_that_multiply_cost_nothing(examined):
+    """Ten levels of ten aliases each are a hundred mappings, and not ten thousand millions."""
+    levels = ["a0: &a0 {resources: {limits: {nvidia.com/gpu: 0.5}}}"]
+    for number in range(1, 11):
+        inside = ", ".join([f"*a{number - 1}"] * 10)
+        levels.append(f"a{number}: &a{number} [{inside}]")
+    assert [found.level for found in examined("\n".join(levels))] == [Level.CRITICAL]
