@@ -57,6 +57,11 @@ _INTERESTING = re.compile(
     r"fabric manager NVIDIA"
 )
 
+_REPEATED = re.compile(
+    r"message repeated (?P<times>\d{1,9}) times: \[\s*(?:\[\s*\d+\.\d+\]\s*)?(?P<message>.*?)\]?$"
+)
+"""What rsyslog writes instead of lines that say the same as the one before."""
+
 BOOT = re.compile(r"Linux version \d")
 """The kernel's first line: what stands before it is of another boot."""
 
@@ -118,6 +123,9 @@ class KernelParser:
         if rest:  # one record of /dev/kmsg with several lines in it
             further = ["NVRM:" + one for one in rest]
             return self.read(stamp, first, now_s, live=live, number=number, ahead=lambda: further)
+        times = 1
+        if message.startswith("message repeated ") and (repeated := _REPEATED.match(message)):
+            times, message = int(repeated["times"]), repeated["message"]
         parsed = parse_message(message)
         if parsed is not None and parsed.kind == "xid":
             if len(parsed.detail) <= _SHORTEST_TEXT and records.is_cut(message):
@@ -150,6 +158,7 @@ class KernelParser:
             caused_by=parsed.caused_by,
             line=number,
             host=stamp.host,
+            times=times,
         )
 
     def _named(self, parsed: Message, number: int, ahead: Ahead) -> Message | None:

@@ -1,8 +1,8 @@
 """What stands before a kernel message: the many ways in which logs stamp it.
 
 The kernel's own ring, dmesg in its modes, rsyslog and journalctl all put something else in front of
-the same text. Only these are taken off; a message that another program printed keeps its name, and
-is then no kernel message.
+the same text; grep, pdsh and container runtimes wrap what was stamped. Only these are taken off; a
+message that another program printed keeps its name, and is then no kernel message.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ import time
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
-_MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
-_MONTH = "|".join(_MONTHS)
+from gputui.logs.months import MONTH, MONTHS, month_number
+
+_MONTH = "|".join(MONTHS)
 _SPOKEN_BY_KERNEL = r"(?:kern\.\w+\s)?kernel(?:\[\d+\])?:\s"
 
 _PREFIX = rf"""
@@ -27,7 +28,7 @@ _PREFIX = rf"""
         (?:(?P<host>\S+)\s{_SPOKEN_BY_KERNEL}
           |(?P<host_5424>\S+)\skernel\s\S+\s\S+\s(?:-|\[[^\]]*\])\s
         )?
-      | (?P<month>{_MONTH})\s+(?P<month_day>\d\d?)\s(?:(?P<year>\d{{4}})\s)?
+      | (?P<month>{MONTH})\s+(?P<month_day>\d\d?)\s(?:(?P<year>\d{{4}})\s)?
         (?P<month_clock>\d\d:\d\d:\d\d)(?P<month_fraction>\.\d+)?\s
         (?:(?P<month_host>\S+)\s)?{_SPOKEN_BY_KERNEL}             # rsyslog, journalctl
       | (?P<unix>\d{{9,11}}\.\d+)\s(?P<unix_host>\S+)\skernel:\s  # journalctl -o short-unix
@@ -42,6 +43,30 @@ _PREFIX = rf"""
     (?:\[\s*[TC]\d+\]\s?)?                                        # thread or CPU
     \s*
     """
+
+_STAMPED = rf"""(?:
+    (?:[a-z\d]{{3,8}}\s*:\w+\s*:\s?)?\[\s*\d+\.\d+\]\s
+  | \[[A-Z][a-z]{{2}}\s[A-Z][a-z]{{2}}\s+\d\d?\s[\d:]{{8}}\s\d{{4}}\]
+  | (?:{MONTH})\s+\d\d?\s(?:\d{{4}}\s)?\d\d:\d\d:\d\d
+  | \d{{4}}-\d\d-\d\dT[\d:]{{8}}(?:[.,]\d+)?(?:Z|[+-][\d:]{{4,5}})\s
+    (?:\S+\skernel:|NVRM|nvidia|(?:stdout|stderr)\s[FP]\s)
+)"""
+"""How a line of the kernel's begins that a tool may have wrapped: without a stamp it is a quote."""
+
+_WRAPPER = rf"""
+    [\ufeff\ufffd]?                                              # byte order mark, as decoded
+    (?:(?:[^\s:\[<]+:)?(?:\d+[:-])?(?={_STAMPED}))?               # grep, grep -n
+    (?:(?P<host>[\w.:-]*[\w.-])(?::|\s*\|)\s+(?={_STAMPED}|kern:\s))?  # pdsh, clush, talosctl
+    (?:
+        (?:kern:\s+\w+:\s+\[)?                                   # talosctl dmesg
+        (?P<day>\d{{4}}-\d\d-\d\d)T(?P<clock>\d\d:\d\d:\d\d)(?P<fraction>\.\d+)?Z
+        (?:(?<=Z)\]:\s | \s(?:stdout|stderr)\s[FP]\s(?={_STAMPED}))  # CRI
+    )?
+    """
+
+_DRIVERS = ("NVRM", "nvidia", "pcieport")
+_TAB = "#011"
+"""How rsyslog writes a tab."""
 
 _TRACE = re.compile(
     r"\s*\S.{0,40}?-\d+\s+(?:\(\s*[\d-]+\)\s+)?\[\d+\]\s+(?:\S+\s+)?(?P<uptime>\d+\.\d+):\s+"
@@ -74,6 +99,11 @@ def _prefix() -> re.Pattern[str]:
     return re.compile(_PREFIX, re.VERBOSE)
 
 
+@cache
+def _wrapper() -> re.Pattern[str]:
+    return re.compile(_WRAPPER, re.VERBOSE)
+
+
 def split_prefix(line: str, now_s: float) -> tuple[Stamp, str]:
     """Return the stamp and the message.
 
@@ -83,6 +113,28 @@ def split_prefix(line: str, now_s: float) -> tuple[Stamp, str]:
     plain = _UPTIME.match(line)
     if plain is not None:
         return Stamp(uptime_s=float(plain[1])), line[plain.end() :]
+    if _TAB in line:
+        line = line.replace(_TAB, "\t")
+    stamp, message = _split(line, now_s)
+    if message.startswith(_DRIVERS):
+        return stamp, message
+    wrapped = _wrapper().match(line)
+    if wrapped is None or wrapped.end() == 0:
+        return stamp, message
+    return _unwrapped(wrapped, line, now_s)
+
+
+def _unwrapped(wrapped: re.Match[str], line: str, now_s: float) -> tuple[Stamp, str]:
+    """The same for a line in front of which a tool that carried it has put something."""
+    stamp, message = _split(line[wrapped.end() :], now_s)
+    wall_s = stamp.wall_s
+    if wall_s is None and (day := wrapped["day"]):
+        wall_s = _iso(day, wrapped["clock"], wrapped["fraction"], "Z")
+    is_bare = stamp.bare and wrapped["day"] is None
+    return Stamp(wall_s, stamp.uptime_s, stamp.host or wrapped["host"], is_bare), message
+
+
+def _split(line: str, now_s: float) -> tuple[Stamp, str]:
     found = _prefix().match(line)
     if found is None or found.end() == 0:
         traced = _TRACE.match(line) if "nvidia_dev_xid:" in line else None
@@ -149,7 +201,9 @@ def _seconds(clock: str) -> int:
 
 
 def _of_month(month: str, day: str, year: str | None, clock: str, now_s: float) -> float | None:
-    number = _MONTHS.index(month) + 1
+    number = month_number(month)
+    if number is None:
+        return None
     if year:
         return _local(int(year), number, int(day), clock)
     this_year = _year(now_s // 3600)

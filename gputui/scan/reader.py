@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from gputui.logs.job_event import JobEvent
 from gputui.logs.kernel import KernelEvent, KernelParser
+from gputui.logs.months import MONTH
 from gputui.logs.prefix import Stamp, split_prefix
 from gputui.logs.records import MOST_AHEAD
 from gputui.scan.candidates import candidates
@@ -32,7 +33,7 @@ _LINES_LOOKED_AT = 40
 _COLOURS = re.compile(rb"\x1b\[[0-9;]*m")
 _ROTATED = re.compile(r"(?:[.-]\d+)?(?:\.(?:gz|bz2|xz|zst))?$")
 _SYSTEM_LINE = re.compile(
-    r"(?:[A-Z][a-z]{2} +\d\d? \d\d:\d\d:\d\d|\d{4}-\d\d-\d\dT\S+) \S+ [\w.@/()-]+(?:\[\d+\])?: "
+    rf"(?:(?:{MONTH}) +\d\d? \d\d:\d\d:\d\d|\d{{4}}-\d\d-\d\dT\S+) \S+ [\w.@/()-]+(?:\[\d+\])?: "
 )
 
 

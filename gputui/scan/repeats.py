@@ -94,8 +94,8 @@ class Repeats:
 
     def _wait(self, sort: _Sort, run: _Run, event: KernelEvent) -> None:
         run.waiting = event
-        run.times += 1
-        if run.times == 1:
+        run.times += event.times
+        if run.times == event.times:
             self._waiting.setdefault(event.code, {})[sort] = run
 
     def _take(self, sort: _Sort, run: _Run) -> list[KernelEvent]:

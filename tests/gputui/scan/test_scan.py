@@ -373,3 +373,15 @@ def test_a_jobs_log_is_read_as_well(scan):
         ("text", 22, "torch_oom_new")
     ]
     assert [one["kind"] for one in incidents] == ["GpuOutOfMemory"]
+
+
+def test_a_repeated_message_counts_among_its_like_in_an_incident(scan):
+    """Rsyslog's "message repeated" adds as many as it says; a byte order mark hides no line."""
+    line = "NVRM: Xid (PCI:0000:3b:00): 79, GPU has fallen off the bus."
+    found, incidents = scan(
+        f"\ufeffApr 22 10:11:12 n7 kernel: {line}\n"
+        f"Apr 22 10:11:13 n7 kernel: message repeated 5 times: [ {line}]\n",
+        status=1,
+    )
+    assert [one["line"] for one in found] == [1, 2]
+    assert {one["kind"]: one["count"] for one in incidents} == {"GpuLost": 6, "GpuXid": 6}
