@@ -7,6 +7,7 @@ have brought (PyTorchJob, MPIJob, RayCluster ...) are understood as well. Rules:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,9 @@ from gputui.doctor.examination import Examined
 GPU = "nvidia.com/gpu"
 _VENDOR = "nvidia.com/"
 _MOST_BYTES = 16 << 20
+_NUMBER = re.compile(r"\d{1,9}(?:\.\d{0,9})?(?:[eE]\d)?")
+_THOUSANDTHS = re.compile(r"\d{1,9}m")
+_NEARLY = re.compile(r"nvidia(?:\.com)?[/.](?:gpus?|GPUs?)")
 
 MANIFEST = Check("manifest", "What a manifest asks of GPUs will be granted.", lambda _: ())
 
@@ -102,7 +106,13 @@ def _container(path: Path, container: Any, resources: Any) -> Iterator[Result]:
     requests = requests if isinstance(requests, Mapping) else {}
     for table in (limits, requests):
         for name, value in table.items():
-            if str(name).startswith(_VENDOR):
+            if str(name) != GPU and _NEARLY.fullmatch(str(name)):
+                yield critical(
+                    f"{_at(path, table, name)}: {name} is no resource of NVIDIA's device plugin: "
+                    "the pod waits for ever",
+                    fix=f"{GPU}: {value}",
+                )
+            elif str(name).startswith(_VENDOR):
                 yield from _amount(_at(path, table, name), str(name), value)
     for name in requests:
         if not str(name).startswith(_VENDOR):
@@ -122,23 +132,36 @@ def _container(path: Path, container: Any, resources: Any) -> Iterator[Result]:
 
 
 def _amount(where: str, name: str, value: Any) -> Iterator[Result]:
-    if str(value).isdecimal() and not isinstance(value, bool):
+    if isinstance(value, bool):
+        text = "true" if value else "false"
+    elif isinstance(value, Mapping) or _is_list(value):
+        yield unchecked(f"{where}: {name} is no value: a template is to be rendered first")
+        return
+    else:
+        text = str(value)
+    if _is_whole(text):
         return
     share = "MIG (nvidia.com/mig-1g.10gb: 1), or time-slicing in the device plugin"
-    if isinstance(value, float) or _is_fraction(str(value)):
+    if _is_fraction(text):
         yield critical(
-            f"{where}: {name}: {value}: GPUs are counted in whole numbers, the pod is refused",
+            f"{where}: {name}: {text}: GPUs are counted in whole numbers, the pod is refused",
             fix=f"{name}: 1; for a part of a GPU: {share}",
         )
     else:
         yield critical(
-            f"{where}: {name}: {value} is no whole number: the pod is refused", fix=f"{name}: 1"
+            f"{where}: {name}: {text} is no whole number: the pod is refused", fix=f"{name}: 1"
         )
 
 
+def _is_whole(text: str) -> bool:
+    """Whether a quantity is a whole number, also as ``1.0`` or ``2000m`` (thousandths)."""
+    if _NUMBER.fullmatch(text):
+        return float(text) == int(float(text))
+    return bool(_THOUSANDTHS.fullmatch(text)) and int(text[:-1]) % 1000 == 0
+
+
 def _is_fraction(text: str) -> bool:
-    whole, dot, part = text.partition(".")
-    return text.endswith("m") or bool(dot and (whole + part).isdecimal())
+    return bool(_NUMBER.fullmatch(text) or _THOUSANDTHS.fullmatch(text))
 
 
 def _quota(path: Path, document: Any) -> Iterator[Result]:

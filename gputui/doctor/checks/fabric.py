@@ -23,10 +23,12 @@ _COMMAND = "nv-fabricmanager"
 def fabric(site: Site) -> Iterator[Result]:
     """Where there are NVSwitches, their manager runs, in the driver's version, and is done."""
     waiting = [gpu for gpu in site.gpus if gpu.fabric_state not in (None, "completed")]
-    if not _has_switches(site) and not waiting:
+    joined = [gpu for gpu in site.gpus if gpu.fabric_state is not None]
+    sees_switches = _has_switches(site)
+    if not sees_switches and not joined:
         yield skipped("no NVSwitch here")
         return
-    found = [*_manager(site)]
+    found = [*_manager(site)] if sees_switches else []
     if waiting:
         states = ", ".join(sorted({str(gpu.fabric_state) for gpu in waiting}))
         found.append(
@@ -37,8 +39,14 @@ def fabric(site: Site) -> Iterator[Result]:
             )
         )
     yield from found
-    if not found:
+    if found:
+        return
+    if sees_switches:
         yield good(f"{_COMMAND} runs in the driver's version; the fabric is ready")
+    else:
+        yield good(
+            f"ready on {len(joined)} GPUs; its switches and manager cannot be seen from here"
+        )
 
 
 def _manager(site: Site) -> Iterator[Result]:

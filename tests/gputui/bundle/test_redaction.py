@@ -12,6 +12,12 @@ SECRETS = [
     "password: hunter2222",
     'Authorization: "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9"',
     "AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMI",
+    "Authorization: Bearer abcdef0123456789",
+    "--passphrase=opensesame",
+    "private_key: 0123456789abc",
+    "nvapi-abcdefghijklmnop",
+    "glpat-abcdefghijklmnop",
+    "ASIAABCDEFGHIJKLMNOP",
 ]
 
 
@@ -26,6 +32,11 @@ def test_secrets_are_taken_out(redaction, text):
     value = text.replace('"', "").split()[-1].rpartition("=")[2]
     assert value not in redaction.text(text)
     assert redaction.counts["secret"] >= 1
+
+
+def test_a_password_in_an_address_is_taken_out(redaction):
+    """Whom it is of stays."""
+    assert redaction.text("postgres://bob:hunter2@db:5432/x") == "postgres://bob:SECRET@db:5432/x"
 
 
 def test_a_name_is_the_same_word_everywhere(redaction):

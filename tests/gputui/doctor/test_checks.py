@@ -237,6 +237,12 @@ def test_the_fabric_managers_package_tells_its_version(site, tree):
     assert "550.54.15" in worst(site(), "fabric").text
 
 
+def test_a_fabric_whose_switches_cannot_be_seen_is_judged_by_its_gpus(site, make):
+    """In a container the GPUs are there, and the switches are not."""
+    node = [make.gpu(index, fabric_state="completed") for index in range(8)]
+    assert "ready on 8 GPUs" in worst(site(*node), "fabric").text
+
+
 def test_every_name_resolves_to_an_address_of_its_own(site, tree):
     """A name that does not, one that means this machine alone, and two that are one."""
     tree.write({"proc/sys/kernel/hostname": "n0"})

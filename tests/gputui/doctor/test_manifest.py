@@ -38,6 +38,8 @@ def examined(tmp_path):
         ("requests: {nvidia.com/gpu: 1}", "without a limit"),
         ("{limits: {nvidia.com/gpu: 1}, requests: {nvidia.com/gpu: 2}}", "not overcommitted"),
         ("limits: {nvidia.com/mig-1g.10gb: 0.5}", "whole numbers"),
+        ("limits: {nvidia.com/gpus: 1}", "no resource"),
+        ("limits: {nvidia/gpu: 1}", "no resource"),
     ],
 )
 def test_what_a_cluster_refuses_is_critical_with_its_place(examined, resources, text):
@@ -56,6 +58,8 @@ def test_what_a_cluster_refuses_is_critical_with_its_place(examined, resources, 
         'limits: {nvidia.com/gpu: "1", cpu: 500m}',
         "{limits: {nvidia.com/gpu: 1}, requests: {nvidia.com/gpu: 1, cpu: 0.5}}",
         "limits: {nvidia.com/mig-1g.10gb: 2}",
+        "limits: {nvidia.com/gpu: 1.0}",
+        "limits: {nvidia.com/gpu: 2000m}",
         "limits: {cpu: 0.5, memory: 1Gi}",
     ],
 )
@@ -124,3 +128,10 @@ def test_aliases_that_multiply_cost_nothing(examined):
         inside = ", ".join([f"*a{number - 1}"] * 10)
         levels.append(f"a{number}: &a{number} [{inside}]")
     assert [found.level for found in examined("\n".join(levels))] == [Level.CRITICAL]
+
+
+def test_a_template_cannot_be_checked(examined):
+    """What is filled in later is no value yet."""
+    (found,) = examined(POD.format(resources="limits: {nvidia.com/gpu: {{ .Values.gpus }}}"))
+    assert found.level is Level.UNCHECKED
+    assert "rendered" in found.text
