@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 
 from gputui.incidents.history import History
 from gputui.incidents.job_causes import causes_for_job
+from gputui.incidents.job_tries import has_only_tried, is_only_trying
 from gputui.incidents.rule import CRITICAL, INFO, WARNING, Finding, Subject, after
 from gputui.logs.job_event import JobEvent
 from gputui.logs.text_facts import Role, TextFact, text_fact
@@ -61,13 +62,17 @@ def told(event: JobEvent, kind: str) -> TextFact | None:
 
 
 def decides(event: JobEvent, fact: TextFact, past: History) -> bool:
-    """Whether nothing that the same job said explains more than this text does."""
+    """Whether nothing that the same job said explains more than this text does.
+
+    A rank that only tried to reach a peer explains nothing.
+    """
     own = _weakness(fact)
     return not any(
         abs(last_s - event.time_s) <= _SAME_RUN_S
         and (known := text_fact(pattern)) is not None
         and known.role in (Role.CAUSE, Role.SYMPTOM)
         and _weakness(known) < own
+        and not is_only_trying(past.job_said(event.job, pattern)[-1], past)
         for pattern, last_s in past.job_patterns(event.job).items()
     )
 
@@ -94,6 +99,8 @@ def job_finding(
     stronger = _STRONGEST_FIRST[: _STRONGEST_FIRST.index(fact.kind)]
     if fact.kind == "JobFailed" and fact.role is Role.SYMPTOM:
         stronger = (*stronger, "NcclTimeout")
+    if has_only_tried(event.job, past):
+        stronger = tuple(kind for kind in stronger if kind != "NcclInitFailed")
     around = [cause for cause in causes_for_job(job, past) if cause.on is not None]
     return Finding(
         Subject(Subject.of_job(job).name, gpu),

@@ -22,6 +22,7 @@ _MOST_HALF_BYTES = 1 << 20
 _BLOCK_BYTES = 1 << 18
 _MOST_WAITING = 1000
 _MOST_LISTED = 8
+_COLOUR = re.compile(rb"\x1b\[[\d;]*[A-Za-z]")
 _LISTS_RANKS = "horovod_missing"
 
 _ISO = re.compile(
@@ -107,6 +108,7 @@ class JobReader:
         return found if live else _dated(found)
 
     def _event(self, raw: bytes, now_s: float, *, live: bool) -> JobEvent | None:
+        raw = _COLOUR.sub(b"", raw)
         # A leading blank tells a continuation; decoding takes it off.
         indent = " " * (len(raw) - len(raw.lstrip(b" \t")))
         text = decoded(raw)

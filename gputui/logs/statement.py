@@ -14,6 +14,7 @@ another log all begin with something else.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -44,6 +45,8 @@ _PIECES = (
     # a time: ISO 8601, Python's logging, with or without a year, or the time of day alone
     rf"(?P<time>\d{{4}}[-/]\d\d[-/]\d\d[ T_]{_CLOCK}(?:\s?(?:Z|[+-]\d\d:?\d\d))?)\b:?",
     rf"(?:\d\d[-/]\d\d(?:[-/]\d{{2,4}})? )?{_CLOCK}\b:?(?=[\s|\]])",
+    # ... to the minute: what follows has a time of its own, mostly
+    r"\d{4}[-/]\d\d[-/]\d\d[ T]\d\d:\d\d(?=\s)",
     # syslog: its time, host and program
     rf"[A-Z][a-z]{{2}}\s+\d\d? {_CLOCK} (?P<host>[\w.\-]+) (?:[\w.\-/]+(?:\[\d+\])?: )?",
     # glog, with absl's name before it: E0321 02:07:08.408271 12345 file.cc:607]
@@ -71,8 +74,10 @@ _PIECES = (
     r"(?P<label>\d{1,5}):(?= )",
     r"(?P<labelled>(?!nvidia-|\S*(?:Error|Exception))[A-Za-z0-9<][\w<>]*[\d.\-][\w.\-<>]*)"
     rf"{_NO_HOST}:(?= )",
-    # docker compose
-    r"[\w.\-]+\s+\|(?= )",
+    # docker compose: a container's name with its number, or a name padded to the longest
+    r"(?:[\w.\-]*[\-_]\d+\s+|[\w.\-]+\s{2,})\|(?= )",
+    # who, and on which stream: trainer-0 [stderr]
+    r"(?!NCCL )[\w.\-/]+ \[std(?:out|err)\](?=\s)",
     r"\x1b\[[\d;]*[A-Za-z]",
     r"(?P<between>[|:\-])(?=\s)",
     r"\d{4,7} (?=\[)",
@@ -92,6 +97,12 @@ _GLOG_INSIDE = re.compile(r"(?:\[rank\d+\]:)?\[[EWF](?:\d{3,4} [\d:.]+)? \w+\.cp
 _LOGFMT = re.compile(
     r'(?:(?:\S+\s+)?(?:time|ts|t)="?[^"\s]+"?\s+)?level=(?P<level>\w+)\s+msg="(?P<msg>(?:[^"\\]|\\.)*)"'
 )
+_JSON_FILE = re.compile(
+    r'\{"log":(?P<log>"(?:[^"\\]|\\.)*"),"stream":"std(?:out|err)",(?:"attrs":\{[^{}]*\},)?'
+    r'"time":"(?P<time>[^"]+)"\}\s*$'
+)
+"""A line as Docker's json-file driver keeps it."""
+
 _RANK = re.compile(
     r"^\[(?:rank|default|trainer|worker)?:? ?(?P<rank>\d{1,5})\]$"
     r"|\b[Rr]ank[ :=]*(?P<rank2>\d{1,5})\]?$"
@@ -195,7 +206,13 @@ def _is_head(name: str) -> bool:
 
 
 def _unwrapped(line: str, found: Statement) -> str:
-    """A line out of what wraps it as a whole: a progress bar before it, or a logfmt record."""
+    """A line out of what wraps it as a whole: a record of Docker's or logfmt, a progress bar."""
+    if line.startswith('{"log":') and (record := _JSON_FILE.match(line)):
+        try:
+            line = str(json.loads(record["log"], strict=False))
+        except ValueError:
+            return line
+        found.stamp = record["time"]
     if "%|" in line and (bar := _PROGRESS.match(line)):
         line = line[bar.end() :]
     if ".cpp:" in line and line[:1] != "[" and (inside := _GLOG_INSIDE.search(line)):

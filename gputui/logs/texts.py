@@ -47,6 +47,8 @@ _CUDA_HEADS = re.compile(
         (?:\ ?[:=,]?\ ?(?:code\ ?=?\ ?)?\(?(?P<n3>\d{1,3})\)?(?=[\s:;,('\]]|$))?
         \s*[:;,=\-]*\s*['"(]?
       | GPU(?:assert|\ kernel\ assertion):[ ]
+      | (?:\S+:\d+:\ )?NCCL\ operation\ \w+\(.{0,300}?\ failed:\ unhandled\ cuda\ error
+        .{0,300}?'Cuda\ failure\ (?:\d+\ )?'
       | \[(?P<n4>\d{1,3})\]\ Call\ to\ cu\w+\ results\ in[ ]
     )""",
     re.VERBOSE,

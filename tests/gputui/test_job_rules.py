@@ -270,6 +270,48 @@ Bootstrap : no socket interface found
         ELASTIC.format(exit=-9),
     ),
     Report(
+        "tries, and NCCL's word that it failed",
+        "NcclInitFailed", "port", "check_network", "nc -zv",
+        "n1:2:3 [0] NCCL INFO Call to connect returned Connection refused, retrying\n" * 3
+        + "RuntimeError: NCCL error in: /opt/pytorch/torch/lib/c10d/ProcessGroupNCCL.cpp:784, "
+        "unhandled system error, NCCL version 2.7.8\n",
+    ),
+    Report(
+        "no route to a peer",
+        "NcclInitFailed", "network", "check_network", "ping 10.0.0.4 ",
+        "n1:2:3 [0] misc/socket.cc:1 NCCL WARN socketPollConnect: Connect to 10.0.0.4<56849> "
+        "returned 113(No route to host) errno 115(Operation now in progress)\n",
+    ),
+    Report(
+        "a peer that refuses",
+        "NcclInitFailed", "port", "check_network", "nc -zv",
+        "n1:2:3 [0] include/socket.h:403 NCCL WARN Connect to 10.0.0.4<56849> failed : Connection "
+        "refused\n",
+    ),
+    Report(
+        "Gloo on a loopback address",
+        "NcclInitFailed", "hosts-loopback", "check_config", "/etc/hosts",
+        "RuntimeError: [../third_party/gloo/gloo/transport/tcp/pair.cc:799] connect "
+        "[127.0.1.1]:53611: Connection refused\n",
+    ),
+    Report(
+        "Gloo on a network that breaks off",
+        "NcclInitFailed", "network", "check_network", "GLOO_SOCKET_IFNAME",
+        "RuntimeError: [../third_party/gloo/gloo/transport/tcp/pair.cc:799] connect "
+        "[10.0.0.1]:53611: Software caused connection abort\n",
+    ),
+    Report(
+        "vLLM beside a neighbour",
+        "GpuOutOfMemory", "neighbour", "free_memory", "nvidia-smi",
+        "ValueError: Free memory on device cuda:0 (12.3/79.1 GiB) on startup is less than desired "
+        "GPU memory utilization (0.9, 71.19 GiB). Decrease GPU memory utilization\n",
+    ),
+    Report(
+        "JAX without NCCL's library",
+        "NcclInitFailed", "version-mismatch", "check_config", "nvidia-nccl",
+        "RuntimeError: NCCL operation ncclGetUniqueId(&id) failed: Unable to load NCCL library\n",
+    ),
+    Report(
         "Slurm's memory limit",
         "JobFailed", "application", "restart_app", "--mem",
         "slurmstepd: error: Detected 2 oom_kill events in StepId=13.0. Some of the step tasks have "
@@ -440,6 +482,65 @@ def test_the_holder_of_the_memory_may_have_ended(make):
     report = next(one for one in REPORTS if one.cause == "neighbour")
     found = [one for one in incidents_of(report.log, engine=engine) if one.kind == report.kind]
     assert [one.cause for one in found] == ["zombie"]
+
+
+def test_of_several_holders_each_has_its_own_share():
+    """Their number, their sum, and the biggest with what it holds."""
+    (incident,) = incidents_of(
+        "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.95 GiB. GPU 0 has a total "
+        "capacity of 79.10 GiB of which 512.00 MiB is free. Process 31337 has 1.29 GiB memory in "
+        "use. Process 41221 has 40.00 GiB memory in use. Including non-PyTorch memory, this "
+        "process has 300.00 MiB memory in use. Process 5 has 37.00 GiB memory in use. Of the "
+        "allocated memory 10.00 MiB is allocated by PyTorch, and 33.93 MiB is reserved by PyTorch "
+        "but unallocated.\n"
+    )
+    assert incident.cause == "neighbour"
+    assert "3 processes hold 78.3 GiB" in incident.cause_text
+    assert "process 41221 the most (40.0 GiB)" in incident.cause_text
+    assert incident.action_text.startswith("ps -fp 41221,5,31337:")
+
+
+def test_numbers_of_another_program_keep_their_unit():
+    """A count in GiB stays one: vLLM says itself that others hold the memory."""
+    report = next(one for one in REPORTS if one.name == "vLLM beside a neighbour")
+    (incident,) = incidents_of(report.log)
+    assert incident.cause_text.startswith("only 12.3 of 79.1 GiB were free")
+
+
+def test_colours_are_no_part_of_a_line():
+    """Ray paints who speaks; the words are the same, as is the line that is kept."""
+    (incident,) = incidents_of(
+        "\x1b[2m\x1b[36m(train pid=4123, ip=10.0.0.3)\x1b[0m RuntimeError: CUDA error: "
+        "misaligned address\n"
+    )
+    assert incident.kind == "JobFailed"
+    assert "(train pid=4123, ip=10.0.0.3) RuntimeError" in incident.evidence[0]
+
+
+@pytest.mark.parametrize(
+    "failure", ["RuntimeError: CUDA error: an illegal memory access was encountered", "Killed"]
+)
+def test_tries_that_went_well_explain_no_later_failure(failure):
+    """A kernel that failed, or a signal, is a case of its own beside what was news."""
+    found = incidents_of(
+        f"n1:2:3 [0] NCCL INFO Call to connect returned Connection refused, retrying\n{failure}\n"
+    )
+    assert {(one.kind, one.severity, one.parent) for one in found} == {
+        ("NcclInitFailed", Severity.INFO, None),
+        ("JobFailed", Severity.WARNING, None),
+    }
+
+
+def test_the_ranks_that_did_not_come_are_named():
+    """Two are ranks, one is a rank."""
+    stall = (
+        "One or more tensors were submitted to be reduced, gathered or broadcasted by subset of "
+        "ranks and are waiting for remainder of ranks for more than 60 seconds.\nMissing ranks:\n"
+    )
+    (one,) = incidents_of(f"{stall}5: [b]\n")
+    (two,) = incidents_of(f"{stall}0: [a]\n5: [b]\n")
+    assert one.cause_text.startswith("rank 5 did not come")
+    assert two.cause_text.startswith("ranks 0, 5 did not come")
 
 
 def test_sockets_beside_infiniband_are_a_fault(make):

@@ -94,6 +94,12 @@ PREFIXED = (
     ("node-3: ", None),
     ("10.0.0.2: [rank3]: ", 3),
     ("worker-0  | ", None),
+    ("trainer_1 | ", None),
+    ("trainer      | ", None),
+    ("2025-02-18 12:54 [rank3]:", 3),
+    ("trainer-0 [stderr] ", None),
+    ("trainer [stderr] [rank3]: ", 3),
+    ("\x1b[36m(train pid=4123, ip=10.0.0.3)\x1b[0m ", None),
     ("(RayTrainWorker pid=1234, ip=10.0.0.2) ", None),
     ("(VllmWorker rank=3 pid=99) ERROR 05-01 10:00:00 [core.py:123] ", None),
     ("2024-05-01 10:00:00,123 - trainer - ERROR - ", None),
@@ -119,7 +125,29 @@ def test_what_launchers_and_loggers_put_in_front_is_taken_off(prefix, rank):
     assert statement_of(line).rank == rank
 
 
+@pytest.mark.parametrize("attributes", ["", '"attrs":{"tag":"a"},'])
+def test_a_record_of_docker_is_the_line_in_it(attributes):
+    """Its json-file driver keeps each line as an object, with the time at which it came."""
+    line = (
+        '{"log":"[rank3]: RuntimeError: CUDA error: unspecified launch failure\\n",'
+        f'"stream":"stderr",{attributes}"time":"2025-02-18T12:54:00.123456789Z"}}'
+    )
+    assert text_of(line) == ("cuda_launch_fail", {})
+    statement = statement_of(line)
+    assert (statement.rank, statement.stamp[:19]) == (3, "2025-02-18T12:54:00")
+
+
 NEAR_MISSES = (
+    "quote | RuntimeError: CUDA error: an illegal memory access was encountered",
+    "user | RuntimeError: CUDA error: an illegal memory access was encountered",
+    '{"log":"alice: RuntimeError: CUDA error: unspecified launch failure","stream":"stderr",'
+    '"time":"2025-02-18T12:54:00Z"}',
+    "MemoryError: failed to allocate memory",
+    "2023-05-01 10:00:00.000000: W tensorflow/tsl/framework/bfc_allocator.cc:290] Allocator "
+    "(GPU_0_bfc) ran out of memory trying to allocate 2.29GiB with freed_by_count=0. The caller "
+    "indicates that this is not a failure, but this may mean that there could be performance gains "
+    "if more memory were available.",
+    "Connect to the first node failed : Connection refused",
     "CUDA error: device-side assert triggered, so set CUDA_LAUNCH_BLOCKING=1",
     "CUDA error: out of memory means that the batch is too large",
     "2024-05-01 10:00:00 INFO assistant: CUDA error: device-side assert triggered",
@@ -174,6 +202,31 @@ def test_every_kind_that_a_text_makes_has_a_rule_for_it():
 
 
 LIKE = (
+    (
+        "n1:2:3 [0] include/socket.h:403 NCCL WARN Connect to 10.0.0.4<56849> failed : Network is "
+        "unreachable",
+        "nccl_refused_plain",
+    ),
+    (
+        "OOM when allocating tensor with shape[64,512,512,3] and type float on /job:localhost/"
+        "replica:0/task:0/device:GPU:1 by allocator GPU_1_bfc",
+        "tf_oom",
+    ),
+    (
+        "  (0) RESOURCE_EXHAUSTED:  OOM when allocating tensor with shape[8,8] and type half on "
+        "/job:localhost/replica:0/task:0/device:GPU:0 by allocator GPU_0_bfc",
+        "tf_oom",
+    ),
+    (
+        "RuntimeError: NCCL operation ncclCommInitRank(&comm, 8, id, 0) failed: unhandled cuda "
+        "error (run with NCCL_DEBUG=INFO for details). Last NCCL warning(error) log entry (may be "
+        "unrelated) 'Cuda failure 'out of memory''",
+        "cuda_oom",
+    ),
+    (
+        "nvidia-container-cli: ldcache error: process /usr/sbin/ldconfig failed with error code: 1",
+        "ctk_error",
+    ),
     ("RuntimeError: CUDA error: all CUDA-capable devices are busy or unavailable", "cuda_busy"),
     (
         "[rank2]:[E1128 10:11:12.1 ProcessGroupNCCL.cpp:1595] [PG ID 0 PG GUID 0(default_pg) Rank "

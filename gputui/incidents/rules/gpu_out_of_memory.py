@@ -22,6 +22,8 @@ _NEIGHBOUR_SHARE = 0.1
 _CONTEXT_BYTES = 2 << 30
 """Memory that PyTorch 2.0 and older do not account for: CUDA's context, NCCL, cuDNN."""
 
+_MOST_NAMED = 4
+
 _EXPANDABLE = "export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True (2.9: PYTORCH_ALLOC_CONF)"
 
 
@@ -29,7 +31,8 @@ _EXPANDABLE = "export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True (2.9: PYT
 class _Numbers:
     """What PyTorch tells with its error, in bytes; zero where it does not tell.
 
-    ``idle`` is reserved by its allocator but not in use, ``others`` is held by other processes.
+    ``idle`` is reserved by its allocator but not in use, ``others`` is held by other processes;
+    ``holders`` are those of them that are named: PID and bytes, the biggest first.
     """
 
     want: int
@@ -37,12 +40,12 @@ class _Numbers:
     free: int
     idle: int
     others: int
-    pids: tuple[int, ...]
+    holders: tuple[tuple[int, int], ...]
 
 
 @job_rule(kind="GpuOutOfMemory", severity=WARNING, clears=QUIET)
 def gpu_out_of_memory(event: JobEvent, past: History) -> Iterator[Finding]:
-    """The numbers in the text tell why.
+    """The numbers in PyTorch's text tell why; of another text the facts know it.
 
     Enough reserved but idle, and the memory is in pieces; much held by another process, and that
     one is in the way, or is left over if it has ended; else there is simply too little. What the
@@ -50,6 +53,10 @@ def gpu_out_of_memory(event: JobEvent, past: History) -> Iterator[Finding]:
     """
     fact = told(event, "GpuOutOfMemory")
     if fact is None or not decides(event, fact, past):
+        return
+    severity = INFO if event.field("level") in ("debug", "info", "warning") else WARNING
+    if fact.cause != "shortage":
+        yield job_finding(event, fact, past, severity=severity, gpu=event.gpu)
         return
     numbers = _numbers(event)
     cause, text, action, advice = _blame(numbers, past)
@@ -62,7 +69,7 @@ def gpu_out_of_memory(event: JobEvent, past: History) -> Iterator[Finding]:
         cause_text="; ".join(part for part in (text, wanted) if part) or None,
         action=action,
         action_text=advice,
-        severity=INFO if event.field("level") in ("debug", "info", "warning") else WARNING,
+        severity=severity,
         gpu=event.gpu,
     )
 
@@ -70,20 +77,26 @@ def gpu_out_of_memory(event: JobEvent, past: History) -> Iterator[Finding]:
 def _blame(numbers: _Numbers, past: History) -> tuple[str, str, Action, str | None]:
     if numbers.others >= _NEIGHBOUR_SHARE * max(numbers.total, 1) and numbers.total:
         held = _shown(numbers.others)
-        ended = [pid for pid in numbers.pids if _has_ended(pid, past)]
-        if ended:
+        ended = next((one for one in numbers.holders if _has_ended(one[0], past)), None)
+        if ended is not None and ended[1] >= _NEIGHBOUR_SHARE * numbers.total:
             return (
                 "zombie",
-                f"process {ended[0]}, which has ended, holds {held}",
+                f"process {ended[0]}, which has ended, holds {_shown(ended[1])}",
                 Action.FREE_MEMORY,
                 f"fuser -v /dev/nvidia*; end what is left of process {ended[0]}",
             )
-        if numbers.pids:
+        if numbers.holders:
+            pid, most = numbers.holders[0]
+            count = len(numbers.holders)
             return (
                 "neighbour",
-                f"process {numbers.pids[0]} holds {held} of the same GPU",
+                f"process {pid} holds {held} of the same GPU"
+                if count == 1
+                else f"{count} processes hold {held} of the same GPU, "
+                f"process {pid} the most ({_shown(most)})",
                 Action.FREE_MEMORY,
-                f"ps -fp {numbers.pids[0]}: end it, or set CUDA_VISIBLE_DEVICES to another GPU",
+                f"ps -fp {','.join(str(pid) for pid, _ in numbers.holders[:_MOST_NAMED])}: end "
+                f"{'it' if count == 1 else 'them'}, or set CUDA_VISIBLE_DEVICES to another GPU",
             )
         return (
             "neighbour",
@@ -110,17 +123,16 @@ def _has_ended(pid: int, past: History) -> bool:
 
 def _numbers(event: JobEvent) -> _Numbers:
     total, free = _bytes(event, "total"), _bytes(event, "free")
-    others = _OTHERS.findall(event.field("procs") or "")
-    held = sum(_parsed(size) for _, size in others)
+    holders = [(int(pid), _parsed(size)) for pid, size in _OTHERS.findall(event.text)]
+    holders.sort(key=lambda one: one[1], reverse=True)
+    held = sum(size for _, size in holders)
     idle = _bytes(event, "unused")
     reserved = _bytes(event, "resv")
     if reserved:
         idle = reserved - _bytes(event, "alloc")
         unaccounted = total - free - reserved
         held = unaccounted if unaccounted > _CONTEXT_BYTES else 0
-    return _Numbers(
-        _bytes(event, "want"), total, free, idle, held, tuple(int(pid) for pid, _ in others)
-    )
+    return _Numbers(_bytes(event, "want"), total, free, idle, held, tuple(holders))
 
 
 def _bytes(event: JobEvent, name: str) -> int:

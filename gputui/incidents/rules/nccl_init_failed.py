@@ -6,14 +6,12 @@ import re
 from collections.abc import Iterator
 
 from gputui.incidents.history import History
+from gputui.incidents.job_tries import failed_try, is_only_trying
 from gputui.incidents.job_words import QUIET, advice_of, decides, job_finding, meaning_of, told
 from gputui.incidents.rule import INFO, WARNING, Finding, job_rule
 from gputui.logs.job_event import JobEvent
 from gputui.logs.text_facts import TextFact
 from gputui.model import Action
-
-_RETRIES = 10
-"""A rank that comes before rank 0 tries a few times: that is no failure yet."""
 
 _LOOPBACK = re.compile(r"^(?:127\.|localhost\b|::1\b|\[::1\])")
 _NOT_BETWEEN_NODES = re.compile(r"^(?:172\.17\.|169\.254\.|fe80:|192\.168\.122\.)")
@@ -21,9 +19,22 @@ _NOT_BETWEEN_NODES = re.compile(r"^(?:172\.17\.|169\.254\.|fe80:|192\.168\.122\.
 
 _UNREACHABLE = (
     "No route to host", "Network is unreachable", "Software caused connection abort",
-    "Cannot assign requested address", "Invalid argument",
+    "Host is down",
 )  # fmt: skip
-"""What the kernel says when the chosen interface does not lead to the peer."""
+"""What the kernel says when no way leads to the peer, or the one there was is gone."""
+
+_NOT_FROM_HERE = ("Cannot assign requested address", "Invalid argument")
+"""What the kernel says when the chosen interface cannot reach the peer's kind of address."""
+
+_GLOO = "gloo_mesh"
+_ADDRESS = re.compile(r"<\d+>$")
+"""The port, as NCCL writes it after an address."""
+
+_ACTIONS = {
+    "hosts-loopback": Action.CHECK_CONFIG,
+    "interface-wrong": Action.CHECK_CONFIG,
+    "network": Action.CHECK_NETWORK,
+}
 
 _IDLE_INTERFACES = re.compile(r"^(?:lo|docker|virbr|veth|br-|cni|flannel)")
 
@@ -33,9 +44,11 @@ def nccl_init_failed(event: JobEvent, past: History) -> Iterator[Finding]:
     """The text tells the cause, except of a peer that cannot be reached.
 
     An address of this machine itself stands in /etc/hosts where the node's name should have its
-    own; one of a bridge, or the kernel's word that there is no way, is the wrong interface; else
-    nobody listens there, or a firewall is between.
+    own; one of a bridge is the wrong interface; the kernel's word that there is no way is the
+    network; else nobody listens there, or a firewall is between. A rank that only tries again is
+    news, until NCCL fails after it: then the last try tells why.
     """
+    event = failed_try(event, past) or event
     fact = told(event, "NcclInitFailed")
     if fact is None or not decides(event, fact, past):
         return
@@ -46,9 +59,9 @@ def nccl_init_failed(event: JobEvent, past: History) -> Iterator[Finding]:
         past,
         cause=cause,
         cause_text=text,
-        action=Action.CHECK_CONFIG if cause != fact.cause else None,
+        action=_ACTIONS.get(cause) if cause != fact.cause else None,
         action_text=advice,
-        severity=INFO if _is_only_trying(event, past) else None,
+        severity=INFO if is_only_trying(event, past) else None,
     )
 
 
@@ -56,33 +69,34 @@ def _blame(event: JobEvent, fact: TextFact, past: History) -> tuple[str, str, st
     text = meaning_of(fact, event)
     interface = _interface(event, past)
     advice = advice_of(fact, event, **({"interface": interface} if interface else {}))
-    if fact.cause != "port" or fact.id == "addr_inuse":
+    if (fact.cause != "port" and fact.id != _GLOO) or fact.id == "addr_inuse":
         return fact.cause, text, advice
     peer = event.field("peer") or event.field("host") or ""
     why = event.field("why") or ""
+    variable = "GLOO_SOCKET_IFNAME" if fact.id == _GLOO else "NCCL_SOCKET_IFNAME"
     if _LOOPBACK.match(peer) or _uses_loopback(event, past):
         where = peer or "a loopback address"
         return (
             "hosts-loopback",
             f"the ranks were told {where}, which is each node itself",
             "give the node's name its own address in /etc/hosts (not 127.0.1.1) on every node: "
-            "getent hosts $(hostname); or export NCCL_SOCKET_IFNAME="
-            f"{interface or 'eth0'}",
+            f"getent hosts $(hostname); or export {variable}={interface or 'eth0'}",
         )
-    if _NOT_BETWEEN_NODES.match(peer) or why.startswith(_UNREACHABLE):
+    if _NOT_BETWEEN_NODES.match(peer) or why.startswith(_NOT_FROM_HERE):
         return (
             "interface-wrong",
             text,
-            f"export NCCL_SOCKET_IFNAME={interface or 'eth0'} (ip -br addr: one that every node "
+            f"export {variable}={interface or 'eth0'} (ip -br addr: one that every node "
             "has, in one subnet)",
         )
+    if why.startswith(_UNREACHABLE):
+        return (
+            "network",
+            text,
+            f"ping {_ADDRESS.sub('', peer) or 'HOST'} from this node; ip route get it; if another "
+            f"interface leads there: export {variable}={interface or 'eth0'}",
+        )
     return fact.cause, text, advice
-
-
-def _is_only_trying(event: JobEvent, past: History) -> bool:
-    if event.field("retry") is None and event.field("nccl") != "INFO":
-        return False
-    return len(past.job_said(event.job, event.pattern)) < _RETRIES
 
 
 def _interface(event: JobEvent, past: History) -> str | None:

@@ -88,12 +88,13 @@ def _of_horovod(event: JobEvent, fact: TextFact, past: History) -> Finding:
     )
     if listed is None:
         return job_finding(event, fact, past)
+    who = f"ranks {listed}" if "," in listed else f"rank {listed}"
     return job_finding(
         event,
         fact,
         past,
-        cause_text=f"rank {listed} did not come to a collective",
-        action_text=f"rank {listed}: {_LOOK}",
+        cause_text=f"{who} did not come to a collective",
+        action_text=f"{who}: {_LOOK}",
     )
 
 
