@@ -53,7 +53,8 @@ _EXPRESSIONS = (
     ("sxid", _SXID),
     (
         "fm_sxid",
-        r"(?:\[[^\]]*\]\s*)*detected NVSwitch \S+ error (?P<code>\d+) on fid \d+ on NVSwitch "
+        r"(?:.*\bnv-fabricmanager\[\d+\]:\s*)?(?:\[[^\]]*\]\s*)*"
+        r"detected NVSwitch \S+ error (?P<code>\d+) on (?:fid \d+ on )?NVSwitch "
         rf"pci bus id {BUS}(?P<detail>.*)",
     ),
     ("gpu_lost", rf"{_GPU_AT}(?:GPU )?has fallen off the bus"),

@@ -15,7 +15,11 @@ from functools import cache, lru_cache
 from gputui.logs.months import MONTH, MONTHS, month_number
 
 _MONTH = "|".join(MONTHS)
-_SPOKEN_BY_KERNEL = r"(?:kern\.\w+\s)?kernel(?:\[\d+\])?:\s"
+_SPOKEN_BY_KERNEL = (
+    r"(?:(?:kern\.\w+\s)?kernel(?:\[\d+\])?:\s"
+    r"|nv-fabricmanager\[\d+\]:\s+(?:\[[^\]]*\]\s*)*(?=detected\sNVSwitch|fabric\smanager\sNVIDIA))"
+)
+"""Or by the Fabric Manager, of which a few messages are read as well."""
 
 _PREFIX = rf"""
     (?:<\d{{1,3}}>(?:1\s(?=\d{{4}}-))?)?                          # syslog priority, raw

@@ -16,9 +16,11 @@ _COMES_UP_S = 300.0
 """So long after a start, registering may take its time: the fabric manager trains all links first.
 """
 
-_VERSIONS = re.compile(
+VERSIONS = re.compile(
     r"driver interface version (?P<manager>[\d.]+\d) .*version (?P<driver>[\d.]+\d)"
 )
+"""How the manager tells its version and the driver's."""
+
 _RESTART = "systemctl restart nvidia-fabricmanager; journalctl -u nvidia-fabricmanager"
 
 
@@ -47,14 +49,13 @@ def fabric_not_ready(now: NodeSample, past: History) -> Iterator[Finding]:
 
 def _of_node(now: NodeSample, past: History, waiting: Sequence[GpuSample]) -> Finding:
     said = [event for event in past.events("fabric_manager") if _differs(event, now)]
-    versions = _VERSIONS.search(said[-1].text) if said else None
+    versions = VERSIONS.search(said[-1].text) if said else None
     names = tuple(Subject.of_gpu(gpu).name for gpu in waiting)
     states = sorted({gpu.fabric_state or "" for gpu in waiting})
     if versions is not None:
         cause = "version-mismatch"
         text = f"fabric manager {versions['manager']}, driver {versions['driver']}"
-        driver = versions["driver"]
-        advice = f"install the fabric manager of the driver's version ({driver}), then {_RESTART}"
+        advice = install_advice(versions["driver"])
     else:
         cause, text = "fabric-manager", f"all {len(waiting)} GPUs: {', '.join(states)}"
         advice = f"start the fabric manager: {_RESTART}"
@@ -73,9 +74,14 @@ def _of_node(now: NodeSample, past: History, waiting: Sequence[GpuSample]) -> Fi
     )
 
 
+def install_advice(driver: str) -> str:
+    """What ends a mismatch with a driver of this version."""
+    return f"install the fabric manager of the driver's version ({driver}), then {_RESTART}"
+
+
 def _differs(event: KernelEvent, now: NodeSample) -> bool:
     """Whether the manager said that it is not of the version which the driver still has."""
-    versions = _VERSIONS.search(event.text)
+    versions = VERSIONS.search(event.text)
     return versions is not None and now.driver in (None, versions["driver"])
 
 
