@@ -9,10 +9,19 @@ from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
 
 from gputui.incidents.rule import Finding, Rule, Span, Subject
-from gputui.model import Incident, Severity
+from gputui.model import Action, Incident, Severity
 
 CaseKey = tuple[str, str, str]
 """An incident's kind, its subject, and what tells several of a kind on one subject apart."""
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """How grave an incident is, and what to do."""
+
+    severity: Severity
+    action: Action
+    action_text: str
 
 
 @dataclass(slots=True)
@@ -21,7 +30,8 @@ class Case:
 
     ``last_s`` is when it was last noticed, ``absent_s`` since when it no longer is. ``over_s`` is
     when a rule said that it was over; ``cause_before`` is the id of the incident that explained it
-    in an earlier run.
+    in an earlier run. ``lent`` is what it is shown with in place of its own advice, because of what
+    hangs under it.
     """
 
     rule: Rule
@@ -33,6 +43,7 @@ class Case:
     incident: Incident | None = None
     over_s: float | None = None
     cause_before: str | None = None
+    lent: Advice | None = None
 
     @property
     def key(self) -> CaseKey:
@@ -122,30 +133,43 @@ def with_own_id(incident: Incident, others: Iterable[Incident]) -> Incident:
 def updated(
     before: Incident, case: Case, pieces: tuple[str, ...], time_s: float, count: int
 ) -> Incident:
-    """An open incident as it is after its case was noticed once more.
-
-    One that has become graver wants to be looked at again, whoever has seen it.
-    """
-    finding, severity = case.finding, _severity(case)
+    """An open incident as it is after its case was noticed once more."""
+    finding = case.finding
     opened_s = min(before.opened_s, time_s)
     if finding.since_s is not None:
         opened_s = min(opened_s, finding.since_s)
-    graver = severity > before.severity
     return replace(
-        before,
-        severity=severity,
+        advised(before, case),
         opened_s=opened_s,
         count=before.count + count,
         cause=finding.cause,
         cause_text=finding.cause_text,
-        action=finding.action,
-        action_text=finding.action_text,
         gpu=before.gpu if finding.subject.gpu is None else finding.subject.gpu,
         evidence=pieces,
         eased_s=None,
+    )
+
+
+def advised(before: Incident, case: Case) -> Incident:
+    """An open incident with the advice of its case, or what is lent to that.
+
+    One that has become graver wants to be looked at again, whoever has seen it.
+    """
+    advice = case.lent or own_advice(case)
+    graver = advice.severity > before.severity
+    return replace(
+        before,
+        severity=advice.severity,
+        action=advice.action,
+        action_text=advice.action_text,
         acknowledged=before.acknowledged and not graver,
         snoozed_until_s=None if graver else before.snoozed_until_s,
     )
+
+
+def own_advice(case: Case) -> Advice:
+    """What a case's own finding says."""
+    return Advice(_severity(case), case.finding.action, case.finding.action_text)
 
 
 _NO_NEWS = ("cause_text", "action_text", "evidence")

@@ -15,6 +15,7 @@ from gputui.incidents.case import (
     Case,
     CaseKey,
     SavedIncident,
+    advised,
     is_news,
     opened,
     recalled,
@@ -250,8 +251,9 @@ class Casebook:
         """Hang what an open incident explains under it, if anything happened since it was done."""
         if not self._linked:
             self._linked = True
-            for case, incident in linked(self.open_cases):
-                self._put(case, incident)
+            for case, incident, lent in linked(self.open_cases):
+                case.lent = lent
+                self._put(case, advised(incident, case))
 
     # --- the cases ------------------------------------------------------------------------------
 
@@ -374,6 +376,7 @@ class Casebook:
             case.incident, cleared_s=cleared_s, parent=None, children=(), snoozed_until_s=None
         )
         self._put(case, over)
+        case.lent = None
         for child in self.open_cases:
             if child.incident is not None and child.incident.parent == case.incident.id:
                 if child.is_seen:

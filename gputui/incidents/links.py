@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from gputui.incidents.case import Case
+from gputui.incidents.case import Advice, Case
+from gputui.incidents.lending import lent
 from gputui.incidents.rule import Cause
 from gputui.model import Incident
 
@@ -13,10 +14,13 @@ _LATE_S = 2.0
 """A cause may be told so much later than what it brought about."""
 
 _Found = tuple[Case, Incident]
+_Changed = tuple[Case, Incident, Advice | None]
 
 
-def linked(open_cases: Iterable[Case]) -> Iterator[_Found]:
-    """The cases whose incident has another cause or other consequences now, with that incident."""
+def linked(open_cases: Iterable[Case]) -> Iterator[_Changed]:
+    """The cases whose incident has another cause, other consequences or other advice now, each with
+    that incident and what its consequences lend to it.
+    """
     found = [(case, case.incident) for case in open_cases if case.incident is not None]
     found.sort(key=lambda one: one[1].id)
     places = _Places(found)
@@ -28,10 +32,21 @@ def linked(open_cases: Iterable[Case]) -> Iterator[_Found]:
                 parents[incident.id] = cause
                 children.setdefault(cause, []).append(incident.id)
                 break
+    by_id = {incident.id: case for case, incident in found}
     for case, incident in found:
         parent, below = parents.get(incident.id), tuple(children.get(incident.id, ()))
-        if (parent, below) != (incident.parent, incident.children):
-            yield case, replace(incident, parent=parent, children=below)
+        advice = lent(case, _all_below(incident.id, children, by_id)) if below else None
+        if (parent, below, advice) != (incident.parent, incident.children, case.lent):
+            yield case, replace(incident, parent=parent, children=below), advice
+
+
+def _all_below(
+    one: str, children: Mapping[str, list[str]], by_id: Mapping[str, Case]
+) -> Iterator[Case]:
+    """The cases of what hangs under an incident, near and far."""
+    for child in children.get(one, ()):
+        yield by_id[child]
+        yield from _all_below(child, children, by_id)
 
 
 class _Places:
