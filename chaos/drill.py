@@ -63,7 +63,7 @@ def drill_of(scenario: Scenario, journal: Journal) -> Drill:
 
 
 class Drill:
-    """One run of a scenario."""
+    """One run of a scenario. ``output`` is what its runbook printed."""
 
     def __init__(self, scenario: Scenario, journal: Journal) -> None:
         self.scenario = scenario
@@ -73,6 +73,7 @@ class Drill:
         self._bench = Bench(scenario)
         self._states = _States(states_of(scenario.terms), self.world, journal)
         self._told = 0
+        self.output = b""
         journal.listen(self._bench.see)
 
     def build_world(self) -> World:

@@ -79,7 +79,6 @@ class Rehearsal(Drill):
         self._selector = selectors.DefaultSelector()
         self._barriers = {name: self._barrier(name) for name in names}
         self._calls = 0
-        self.output = b""
 
     def build_world(self) -> World:
         """The world, with real processes on the nodes that programs can run on."""

@@ -18,6 +18,7 @@ from chaos.expectations.incident import IncidentExpected
 from chaos.fields import Fields, items_of
 from chaos.matching import IncidentKind, incident_kinds
 from chaos.selection import Inventory, Nodes, SelectionError
+from chaos.templates import PLACES, unknown_places
 from chaos.values import Count, Duration
 from chaos.yaml_tree import Items, Table, Tree, Word, kind_of
 
@@ -182,7 +183,7 @@ class TermsReader:
                 self._words(fields),
                 self._folder,
                 self._kinds(fields.get("when")),
-                tuple(self._texts(fields.get("args"), "args")),
+                self._arguments(fields.get("args")),
                 self._node(fields),
                 fields.value("exit", int, None),
             )
@@ -204,6 +205,18 @@ class TermsReader:
                 raise ScenarioError(tree.place, f"run: there is no file {quoted(str(file))}.")
             break
         return tuple(words)
+
+    def _arguments(self, tree: Tree | None) -> tuple[str, ...]:
+        arguments = []
+        for one in self._list(tree):
+            text = self._text(one, "args")
+            for name in unknown_places(text):
+                hint = did_you_mean(name, PLACES, "Known names")
+                self._mistakes.add(
+                    one.place, f"args: unknown name {quoted('{' + name + '}')}{hint}"
+                )
+            arguments.append(text)
+        return tuple(arguments)
 
     def _kinds(self, tree: Tree | None) -> tuple[str, ...]:
         kinds = []

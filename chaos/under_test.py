@@ -21,6 +21,7 @@ from typing import IO, Any
 
 from chaos.foreground import entering
 from chaos.sandbox.plan import Entrance
+from chaos.templates import filled
 from chaos.terms import Runbook
 from gputui.model import Incident, Severity
 
@@ -43,18 +44,11 @@ def is_meant(runbook: Runbook, incident: Incident) -> bool:
 def command_of(runbook: Runbook, incident: Incident) -> list[str]:
     """The words that start a runbook for an incident. A playbook runs under ansible-playbook."""
     places = {"node": incident.host, "gpu": "" if incident.gpu is None else str(incident.gpu)}
-    arguments = [argument.format_map(_Known(places)) for argument in runbook.arguments]
+    arguments = [filled(argument, places) for argument in runbook.arguments]
     words = [_found(word, runbook.folder) for word in runbook.words]
     if len(words) == 1 and words[0].endswith(_PLAYBOOKS):
         words = ["ansible-playbook", "-i", "localhost,", "-c", "local", words[0]]
     return [*words, *arguments]
-
-
-class _Known(dict[str, str]):
-    """What templates may name; anything else stays as it was written."""
-
-    def __missing__(self, name: str) -> str:
-        return "{" + name + "}"
 
 
 def _found(word: str, folder: Path) -> str:

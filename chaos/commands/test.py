@@ -85,9 +85,16 @@ def _loaded(names: Sequence[str]) -> list[Scenario] | None:
 def _tested(scenario: Scenario, seed: int | None, out: TextOut | None) -> Reported:
     began_s = time.monotonic()
     journal = Journal(out)
-    result = drill_of(scenario.seeded(seed), journal).run()
-    records = tuple(journal.records)
-    return Reported(result, scenario.path, scenario.why, records, time.monotonic() - began_s)
+    run = drill_of(scenario.seeded(seed), journal)
+    result = run.run()
+    return Reported(
+        result,
+        scenario.path,
+        scenario.why,
+        tuple(journal.records),
+        time.monotonic() - began_s,
+        run.output.decode(errors="replace"),
+    )
 
 
 def _write_reports(options: argparse.Namespace, reported: Sequence[Reported]) -> None:

@@ -18,13 +18,17 @@ from chaos.verdict import Result
 
 @dataclass(frozen=True, slots=True)
 class Reported:
-    """A result, the file of its scenario, its journal, and how long it took in real seconds."""
+    """A result, the file of its scenario, its journal, and how long it took in real seconds.
+
+    ``output`` is what the runbook printed, all its runs one after another.
+    """
 
     result: Result
     path: Path
     why: str
     records: tuple[Record, ...] = ()
     real_s: float = 0.0
+    output: str = ""
 
     @property
     def again(self) -> str:

@@ -46,6 +46,7 @@ def _object(reported: Reported) -> dict[str, Any]:
             for record in reported.records
             if record.event == "action"
         ],
+        "output": reported.output,
         "again": reported.again,
     }
 

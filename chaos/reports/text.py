@@ -5,6 +5,8 @@ from __future__ import annotations
 from chaos.reports import Reported, seconds
 from chaos.verdict import Judged, Result, Verdict
 
+_MOST_LINES = 20
+_MOST_COLUMNS = 500
 _WORDS = {Verdict.PASS: "PASS", Verdict.FAIL: "FAIL", Verdict.UNKNOWN: "UNKNOWN"}
 
 
@@ -23,6 +25,7 @@ def lines(reported: Reported, *, verbose: bool = False) -> list[str]:
     shown += [_expectation(one) for one in result.judged]
     shown += _others(result)
     if result.verdict is not Verdict.PASS:
+        shown += _printed(reported.output)
         shown.append(f"        again: {reported.again}")
     return shown
 
@@ -55,3 +58,18 @@ def _others(result: Result) -> list[str]:
     shown += [f"        NOT STEADY  {text}" for text in result.unsteady]
     shown += [f"        UNKNOWN     {why}" for why in result.unknown]
     return shown
+
+
+def _printed(output: str) -> list[str]:
+    """The last that the runbook printed, as a terminal may show it."""
+    printed = output.splitlines()
+    if not printed:
+        return []
+    last = printed[-_MOST_LINES:]
+    of = f", the last {len(last)} of {len(printed)} lines" if len(printed) > len(last) else ""
+    return [f"        the runbook printed{of}:", *(f"          | {_clean(one)}" for one in last)]
+
+
+def _clean(line: str) -> str:
+    shown = "".join(one if one.isprintable() else "?" for one in line.expandtabs())
+    return shown if len(shown) <= _MOST_COLUMNS else f"{shown[: _MOST_COLUMNS - 3]}..."

@@ -70,6 +70,8 @@ def rehearse(folder: Path) -> Callable[..., Rehearsed]:
         (folder / "runbook").write_text(f"#!/bin/bash\n{script}\n", encoding="utf-8")
         (folder / "runbook").chmod(0o755)
         text = HEAT.replace("RUNBOOK", runbook)
+        if "args:" in runbook:
+            text = text.replace(' args: ["{gpu}", "{node}"],', "")
         head, allow = text.split("allow:")
         (folder / "drill.yaml").write_text(f"{head}{expect}allow:{allow}", encoding="utf-8")
         journal = folder / f"{time.monotonic_ns()}.jsonl"
@@ -191,6 +193,28 @@ def test_nothing_of_this_machine_is_changed(me, rehearse, folder):
     home = Path(me.env.get("HOME", "/root"))
     for place in (Path("/usr/bin"), Path("/etc"), home, folder):
         assert not (place / "gt-was-here").exists()
+
+
+def test_what_a_runbook_printed_is_shown_when_it_did_not_pass(me, rehearse):
+    """Its last lines, as a terminal may show them."""
+    done = rehearse(me, "seq 30; printf 'why\\033[31m not\\n'; exit 3")
+    assert done.status == 1, done.printed
+    assert "the runbook printed, the last 20 of 31 lines:" in done.printed
+    assert "| 12\n" in done.printed
+    assert "| 11\n" not in done.printed
+    assert "| why?[31m not\n" in done.printed
+
+
+def test_braces_in_arguments_stay_as_they_are(me, rehearse, folder):
+    """Only {node} and {gpu} are filled in; another name in braces is a mistake."""
+    odd = '["{0}", "{", "{gpu:d}", "{\\"gpu\\": {gpu}}"]'
+    done = rehearse(me, 'printf "%s\\n" "$@"; exit 3', runbook=f"exit: 0, args: {odd}")
+    assert done.status == 1, done.printed
+    for line in ("{0}", "{", "{gpu:d}", '{"gpu": 3}'):
+        assert f"| {line}\n" in done.printed
+    done = rehearse(me, "true", runbook='args: ["{gpus}"]')
+    assert done.status == 254
+    assert re.search(r"drill.yaml:\d+:\d+: args: unknown name '\{gpus\}'", done.printed)
 
 
 def _text(path: Path) -> str:
