@@ -17,6 +17,7 @@ from typing import Any
 
 from chaos.condition import State
 from chaos.errors import UsageError
+from chaos.expectations.started import StartExpected
 from chaos.fault import described, type_of
 from chaos.fleet import build_world
 from chaos.journal import Journal, TextOut
@@ -42,7 +43,7 @@ def check_testable(scenario: Scenario) -> None:
     place = f"{scenario.path}:1:1"
     if not scenario.timeline:
         raise UsageError(f"{place}: nothing breaks: a test needs a timeline.")
-    if not scenario.terms.expectations:
+    if all(isinstance(one.expected, StartExpected) for one in scenario.terms.expectations):
         raise UsageError(f"{place}: nothing is expected: a test needs 'expect'.")
 
 

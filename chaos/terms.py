@@ -15,8 +15,10 @@ from chaos.errors import Mistakes, ScenarioError, did_you_mean, quoted
 from chaos.expectation import Expectation, ReadingContext, Timing, read_expectation
 from chaos.expectations.exit import ExitExpected, ExitStatus
 from chaos.expectations.incident import IncidentExpected
+from chaos.expectations.started import StartExpected
 from chaos.fields import Fields, items_of
 from chaos.matching import IncidentKind, incident_kinds
+from chaos.runbook_file import what_is_wrong
 from chaos.selection import Inventory, Nodes, SelectionError
 from chaos.templates import PLACES, unknown_places
 from chaos.values import Count, Duration
@@ -131,10 +133,12 @@ class TermsReader:
         return tuple(found)
 
     def _ending(self, runbook: Runbook | None) -> tuple[Expectation, ...]:
-        """That the runbook ends as it says is expected without being said again."""
+        """That the runbook starts, or ends as it says, is expected without being said again."""
         tree = self._top.get("runbook")
-        if runbook is None or runbook.exit is None or tree is None:
+        if runbook is None or tree is None:
             return ()
+        if runbook.exit is None:
+            return (Expectation(0, tree.place, "{runbook: started}", StartExpected()),)
         expected = ExitExpected(ExitStatus(runbook.exit))
         return (Expectation(0, tree.place, f"{{runbook: {{exit: {runbook.exit}}}}}", expected),)
 
@@ -197,13 +201,8 @@ class TermsReader:
         words = self._texts(tree, "run") if isinstance(tree, Items) else [self._text(tree, "run")]
         if not words:
             raise ScenarioError(tree.place, "run: expected a path, or a list of words.")
-        for word in words[:2]:
-            if "/" not in word:
-                continue
-            file = self._folder / word
-            if not file.exists():
-                raise ScenarioError(tree.place, f"run: there is no file {quoted(str(file))}.")
-            break
+        if wrong := what_is_wrong(tuple(words), self._folder):
+            raise ScenarioError(tree.place, wrong)
         return tuple(words)
 
     def _arguments(self, tree: Tree | None) -> tuple[str, ...]:

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from chaos.foreground import entering
+from chaos.runbook_file import PLAYBOOKS, PROGRAMS, found_beside
 from chaos.sandbox.plan import Entrance
 from chaos.templates import filled
 from chaos.terms import Runbook
@@ -28,8 +29,6 @@ from gputui.model import Incident, Severity
 INCIDENT_VARIABLE = "GPUTUI_INCIDENT"
 
 _MOST_OUTPUT = 1 << 20
-_PLAYBOOKS = (".yml", ".yaml")
-_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
 def is_meant(runbook: Runbook, incident: Incident) -> bool:
@@ -45,8 +44,10 @@ def command_of(runbook: Runbook, incident: Incident) -> list[str]:
     """The words that start a runbook for an incident. A playbook runs under ansible-playbook."""
     places = {"node": incident.host, "gpu": "" if incident.gpu is None else str(incident.gpu)}
     arguments = [filled(argument, places) for argument in runbook.arguments]
-    words = [_found(word, runbook.folder) for word in runbook.words]
-    if len(words) == 1 and words[0].endswith(_PLAYBOOKS):
+    program, *others = runbook.words
+    words = [found_beside(program, runbook.folder)]
+    words += [_found(word, runbook.folder) for word in others]
+    if len(words) == 1 and words[0].endswith(PLAYBOOKS):
         words = ["ansible-playbook", "-i", "localhost,", "-c", "local", words[0]]
     return [*words, *arguments]
 
@@ -58,7 +59,7 @@ def _found(word: str, folder: Path) -> str:
 
 def environment(base: Mapping[str, str], incident: dict[str, Any]) -> dict[str, str]:
     """The same for everybody who runs the scenario, but for where programs are found."""
-    path = f"{base['PATH']}:{_PATH}" if base.get("PATH") else _PATH
+    path = f"{base['PATH']}:{PROGRAMS}" if base.get("PATH") else PROGRAMS
     kept = {name: base[name] for name in ("HOME", "USER", "LOGNAME") if name in base}
     return {
         **kept,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from chaos.errors import ScenarioError, quoted
 from chaos.expectation import Judge, Outcome, Timing, expectation
+from chaos.expectations.started import NEVER_STARTED
 from chaos.journal import Record
 from chaos.selection import Inventory
 from chaos.yaml_tree import Tree, Word, kind_of
@@ -54,9 +55,11 @@ class _Ends:
         self._status = status
         self._timing = timing
         self._ends: list[Record] = []
+        self._started = False
 
     def see(self, record: Record) -> None:
         """Note an end."""
+        self._started = self._started or record.event == "runbook"
         if record.event == "runbook" and record.facts.get("exit") is not None:
             self._ends.append(record)
 
@@ -80,6 +83,8 @@ class _Ends:
         if decided is not None:
             return decided
         if not self._ends:
+            if not self._started:
+                return Outcome(False, None, NEVER_STARTED)
             return Outcome(False, None, "no runbook came to its end")
         last = self._ends[-1]
         return Outcome(

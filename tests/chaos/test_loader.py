@@ -23,7 +23,7 @@ timeline:
   - {id: hot, at: 30s, thermal: {gpu: n1/3, airflow: 20%}}
   - {at: 1m30s, xid: {code: 79, gpu: "*/0", times: 3}}
   - {at: 2h, heal: hot}
-runbook: {run: a.sh, when: GpuLost}
+runbook: {run: [bash, a.sh], when: GpuLost}
 expect:
   - {incident: GpuLost, gpu: n0/0, within: 30s}
   - {never: {action: reboot}}

@@ -66,10 +66,19 @@ def folder() -> Iterator[Path]:
 def rehearse(folder: Path) -> Callable[..., Rehearsed]:
     """Run a shell script as the runbook of a scenario: ``rehearse(who, script, expect)``."""
 
-    def run(who: Any, script: str, expect: str = "", *, runbook: str = "exit: 0") -> Rehearsed:
+    def run(
+        who: Any,
+        script: str,
+        expect: str = "",
+        *,
+        runbook: str = "exit: 0",
+        program: str = "./runbook",
+        when: str = "GpuThermalThrottle",
+    ) -> Rehearsed:
         (folder / "runbook").write_text(f"#!/bin/bash\n{script}\n", encoding="utf-8")
         (folder / "runbook").chmod(0o755)
-        text = HEAT.replace("RUNBOOK", runbook)
+        text = HEAT.replace("RUNBOOK", runbook).replace("./runbook", program)
+        text = text.replace("when: GpuThermalThrottle", f"when: {when}")
         if "args:" in runbook:
             text = text.replace(' args: ["{gpu}", "{node}"],', "")
         head, allow = text.split("allow:")
@@ -215,6 +224,37 @@ def test_braces_in_arguments_stay_as_they_are(me, rehearse, folder):
     done = rehearse(me, "true", runbook='args: ["{gpus}"]')
     assert done.status == 254
     assert re.search(r"drill.yaml:\d+:\d+: args: unknown name '\{gpus\}'", done.printed)
+
+
+def test_a_runbook_beside_the_scenario_needs_no_slash(me, rehearse):
+    """It is taken from there before any other."""
+    done = rehearse(me, "nvidia-smi -i $1 -pl 300", CAPS, program="runbook")
+    assert done.status == 0, done.printed
+
+
+@pytest.mark.parametrize(
+    ("program", "wrong"),
+    [
+        ("no-such-program", "no program 'no-such-program' on this machine's PATH"),
+        ("./scripts", "scripts' is a directory, not a program"),
+        ("./plain", "plain' is not executable: chmod +x it"),
+    ],
+)
+def test_a_runbook_that_cannot_be_started_is_a_mistake(me, rehearse, folder, program, wrong):
+    """With its place, before anything is run."""
+    (folder / "scripts").mkdir()
+    (folder / "plain").write_text("true\n", encoding="utf-8")
+    done = rehearse(me, "true", program=program)
+    assert done.status == 254
+    assert wrong in done.printed
+    assert re.search(r"drill.yaml:\d+:\d+: run: ", done.printed)
+
+
+def test_a_runbook_that_was_never_started_fails(me, rehearse):
+    """Its incident did not open: nothing was tested."""
+    done = rehearse(me, "true", runbook="on: n0", when="GpuLost")
+    assert done.status == 1, done.printed
+    assert "the runbook was never started" in done.printed
 
 
 def _text(path: Path) -> str:
