@@ -39,17 +39,20 @@ def has_only_tried(job: str | None, past: History) -> bool:
 
 
 def failed_try(event: JobEvent, past: History) -> JobEvent | None:
-    """The last try of a job before NCCL's word that it failed; None for any other event."""
+    """The last try of a job before NCCL's word that it failed; None for any other event.
+
+    None, too, where the job has said itself which of them came to nothing.
+    """
     if not _is_failure_of_nccl(event.pattern):
         return None
-    tries = [
-        last
+    said = [
+        past.job_said(event.job, pattern)[-1]
         for pattern, last_s in past.job_patterns(event.job).items()
-        if 0 <= event.time_s - last_s <= _GIVES_UP_WITHIN_S
-        and _tells(pattern)
-        and is_try(last := past.job_said(event.job, pattern)[-1])
+        if 0 <= event.time_s - last_s <= _GIVES_UP_WITHIN_S and _tells(pattern)
     ]
-    return max(tries, key=lambda one: one.time_s, default=None)
+    if not all(map(is_try, said)):
+        return None
+    return max(said, key=lambda one: one.time_s, default=None)
 
 
 def _tells(pattern: str) -> bool:

@@ -28,7 +28,8 @@ _HEAD = re.compile(
       | CUDA\ initialization
       | (?:Process\ group|NCCL)\ watchdog\ thread\ terminated\ with\ exception
       | nccl(?:InvalidUsage|InvalidArgument)
-      | (?:INTERNAL|UNKNOWN|ABORTED|UNAVAILABLE|FAILED_PRECONDITION|Internal|Unknown)(?=:\s)
+      | (?:INTERNAL|UNKNOWN|ABORTED|UNAVAILABLE|UNIMPLEMENTED|FAILED_PRECONDITION|Internal|Unknown)
+        (?=:\s)
     ):\s+""",
     re.VERBOSE,
 )
@@ -48,7 +49,7 @@ _CUDA_HEADS = re.compile(
         \s*[:;,=\-]*\s*['"(]?
       | GPU(?:assert|\ kernel\ assertion):[ ]
       | (?:\S+:\d+:\ )?NCCL\ operation\ \w+\(.{0,300}?\ failed:\ unhandled\ cuda\ error
-        .{0,300}?'Cuda\ failure\ (?:\d+\ )?'
+        .{0,300}?\bCuda\ failure\ (?:\d+\ )?'
       | \[(?P<n4>\d{1,3})\]\ Call\ to\ cu\w+\ results\ in[ ]
     )""",
     re.VERBOSE,

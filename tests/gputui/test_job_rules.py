@@ -277,6 +277,20 @@ Bootstrap : no socket interface found
         "unhandled system error, NCCL version 2.7.8\n",
     ),
     Report(
+        "tries, and the peer that was not reached",
+        "NcclInitFailed", "network", "check_network", "ping 10.0.0.4 ",
+        "n1:2:3 [0] NCCL INFO Call to connect returned Connection refused, retrying\n" * 3
+        + "n1:2:3 [0] include/socket.h:421 NCCL WARN Connect to 10.0.0.4<56849> failed : No route "
+        "to host\nRuntimeError: NCCL error in: /opt/pytorch/torch/lib/c10d/"
+        "ProcessGroupNCCL.cpp:784, unhandled system error, NCCL version 2.7.8\n",
+    ),
+    Report(
+        "Gloo's mesh on a loopback address",
+        "NcclInitFailed", "hosts-loopback", "check_config", "GLOO_SOCKET_IFNAME",
+        "RuntimeError: Gloo connectFullMesh failed with [../third_party/gloo/gloo/transport/tcp/"
+        "pair.cc:144] connect [127.0.1.1]:53611: Connection refused\n",
+    ),
+    Report(
         "no route to a peer",
         "NcclInitFailed", "network", "check_network", "ping 10.0.0.4 ",
         "n1:2:3 [0] misc/socket.cc:1 NCCL WARN socketPollConnect: Connect to 10.0.0.4<56849> "

@@ -213,6 +213,24 @@ LIKE = (
         "tf_oom",
     ),
     (
+        "OOM when allocating tensor with shape[8,8] by allocator GPU_0_bfc",
+        "tf_oom",
+    ),
+    (
+        "n1:2:3 [0] include/socket.h:421 NCCL WARN Call to connect failed : No route to host",
+        "nccl_refused_old",
+    ),
+    (
+        "jaxlib.xla_extension.XlaRuntimeError: UNIMPLEMENTED: NCCL operation ncclGetUniqueId(&id) "
+        "failed: Unable to load NCCL library",
+        "nccl_library",
+    ),
+    (
+        "RuntimeError: Gloo connectFullMesh failed with [/pytorch/third_party/gloo/gloo/transport/"
+        "tcp/pair.cc:144] Software caused connection abort",
+        "gloo_mesh",
+    ),
+    (
         "  (0) RESOURCE_EXHAUSTED:  OOM when allocating tensor with shape[8,8] and type half on "
         "/job:localhost/replica:0/task:0/device:GPU:0 by allocator GPU_0_bfc",
         "tf_oom",
