@@ -79,7 +79,7 @@ class Deeds:
 @expectation("never")
 @dataclass(frozen=True, slots=True)
 class NeverExpected:
-    """Something does not happen: in the whole run, or ``until`` a state has come."""
+    """Something does not happen: in the whole run, or ``until`` a state comes after its start."""
 
     never: Deed
     until: State | None = None
@@ -116,7 +116,9 @@ class _Never:
     def see(self, record: Record) -> None:
         """Note the first of the kind, while it counts."""
         if record.event == "state" and record.facts["state"] == self._until:
-            self._is_over = self._is_over or bool(record.facts["holds"])
+            # What holds before anything broke is not what is waited for.
+            comes = record.facts["holds"] and record.at_us > self._timing.from_us
+            self._is_over = self._is_over or comes
         counts = not self._is_over and record.at_us >= self._timing.from_us
         deadline_us = self._timing.deadline_us
         if not counts or (deadline_us is not None and record.at_us > deadline_us):

@@ -31,6 +31,10 @@ class StateExpected:
 class _Holds:
     """Judges that a state begins in time, and holds for long enough.
 
+    What decides is the last time that it begins by the deadline: a state that was met and broken
+    again before then must come back. One that came back after it was broken is believed as soon as
+    it has held for long enough; one that held from the first on is watched until the deadline.
+
     The journal has a line for each change of it: what is in between is as the last one says.
     """
 
@@ -61,8 +65,7 @@ class _Holds:
         """Decided when it has held for long enough, or cannot any more."""
         self._decide(now_us)
         if self._done is not None:
-            began_us, line = self._done
-            return Outcome(True, began_us - self._timing.from_us, "holds", (line,))
+            return self._met(*self._done)
         deadline_us = self._timing.deadline_us
         if deadline_us is None or now_us <= deadline_us:
             return None
@@ -75,12 +78,14 @@ class _Holds:
         if decided is not None:
             return decided
         began_us = self._began_us
-        if began_us is not None:
-            held_s = max(end_us - began_us, 0) / SECOND_US
-            wanted_s = self._timing.hold_us / SECOND_US
-            why = f"held for {held_s:g} s of {wanted_s:g} s when the run ended"
-            return Outcome(False, began_us - self._timing.from_us, why, self._lines)
-        return self._failed()
+        if began_us is None or end_us < began_us:
+            return self._failed()
+        if self._has_held(began_us, end_us):
+            return self._met(began_us, self._line)
+        held_s = (end_us - began_us) / SECOND_US
+        wanted_s = self._timing.hold_us / SECOND_US
+        why = f"held for {held_s:g} s of {wanted_s:g} s when the run ended"
+        return Outcome(False, began_us - self._timing.from_us, why, self._lines)
 
     @property
     def _began_us(self) -> int | None:
@@ -89,11 +94,20 @@ class _Holds:
 
     def _decide(self, now_us: int) -> None:
         began_us, deadline_us = self._began_us, self._timing.deadline_us
-        if self._done is not None or began_us is None or now_us <= self._timing.from_us:
-            return  # at that very moment things are about to change
-        in_time = deadline_us is None or began_us <= deadline_us
-        if in_time and now_us - began_us >= self._timing.hold_us:
+        if self._done is not None or began_us is None or self._since_us is None:
+            return
+        came_back = self._since_us > self._timing.from_us
+        is_last = deadline_us is not None and now_us > deadline_us
+        if (came_back or is_last) and self._has_held(began_us, now_us):
             self._done = (began_us, self._line)
+
+    def _has_held(self, began_us: int, now_us: int) -> bool:
+        deadline_us = self._timing.deadline_us
+        in_time = deadline_us is None or began_us <= deadline_us
+        return in_time and now_us - began_us >= self._timing.hold_us
+
+    def _met(self, began_us: int, line: int) -> Outcome:
+        return Outcome(True, began_us - self._timing.from_us, "holds", (line,))
 
     def _failed(self) -> Outcome:
         if self._since_us is not None:

@@ -91,6 +91,16 @@ def test_a_state_has_to_hold(run):
     assert [one.outcome.ok for one in result.judged] == [True, True, False, True]
 
 
+def test_a_state_that_is_broken_before_its_deadline_has_to_come_back(run):
+    """That it held when the fault came, and for a while after, proves nothing."""
+    well = "  - {state: {gpu: n0/3, throttled: false}, within: 2m}\n"
+    other = "  - {state: {gpu: n0/4, throttled: false}, within: 2m}\n"
+    result = run(HEAT + "expect:\n" + NOTICED + well + well.replace("2m", "6m") + other)
+    assert [one.outcome.ok for one in result.judged] == [True, False, True, True]
+    assert result.judged[2].outcome.measured_us == 150_000_000
+    assert result.judged[3].outcome.measured_us == 0
+
+
 def test_a_burst_is_one_incident(run):
     """``times`` counts openings in the whole run: too many fail as too few do."""
     burst = HEAT.replace("thermal: {gpu: n0/3, airflow: 20%}", "xid: {gpu: n0/3, code: 13}")
@@ -124,6 +134,13 @@ def test_until_ends_what_must_never_happen(run):
     until = "until: {gpu: n0/3, throttled: true}"
     never = f"  - {{never: {{incident: GpuThermalThrottle}}, {until}}}\n"
     assert run(HEAT + "expect:\n" + NOTICED + never).verdict is Verdict.PASS
+
+
+def test_until_waits_for_a_state_that_comes_after_the_fault(run):
+    """One that held before anything broke does not end what must never happen."""
+    never = "  - {never: {incident: GpuThermalThrottle}, until: {gpu: n0/3, throttled: false}}\n"
+    result = run(HEAT + "expect:\n" + NOTICED + never)
+    assert outcomes(result)[1] == (False, "happened")
 
 
 def test_a_steady_state_has_to_come_back(run):
