@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import re
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 from gputui.commands.parser import CommandParser
 from gputui.exit_codes import BAD_USAGE, HEALTHY
@@ -26,6 +28,9 @@ exit codes: 0 explained, 64 not understood
 
 _MOST_READ = 1 << 16
 
+_PATH = re.compile(r"(?:~|\.{0,2})/\S+")
+"""Nothing that can be explained looks like a path."""
+
 
 def run(arguments: Sequence[str]) -> int:
     """Run the command; return its exit code."""
@@ -41,6 +46,11 @@ def run(arguments: Sequence[str]) -> int:
     if question == "-":
         question = sys.stdin.buffer.read(_MOST_READ).decode("utf-8", "replace")
     driver = version(options.driver) if options.driver else None
+    if not question.strip():
+        parser.error("WHAT is empty: expected a number, a name or a text")
+    if _PATH.fullmatch(question):
+        complain(_of_path(question))
+        return BAD_USAGE
 
     from gputui.explain import report
     from gputui.explain.topics import topics
@@ -64,6 +74,13 @@ def _version(text: str) -> str:
     if version(text) is None:
         raise argparse.ArgumentTypeError(f'"{text}": expected a version, such as 570.124.06')
     return text
+
+
+def _of_path(name: str) -> str:
+    """Files are not explained, but read by another command."""
+    if not Path(name).expanduser().exists():
+        return f"{name}: no such file; what is explained is a number, a name or a text"
+    return f"{name}: is a file; to find what is wrong in a log: gputui scan {name}"
 
 
 def _not_understood(question: str) -> str:

@@ -8,7 +8,9 @@ from gputui.explain.explanation import Explanation, advice, next_steps
 from gputui.facts.compat import Version
 from gputui.facts.sxid import SxidFact, sxid_fact, sxid_table
 from gputui.facts.xid import XidFact, xid_fact, xid_table
+from gputui.incidents.verdict import RECOVERY_ACTION_CHANGED
 from gputui.logs.text_facts import TextFact, cuda_facts
+from gputui.model import Action
 
 KNOWN = "an Xid (79), an SXid (SXid 20009), a CUDA error (CUDA error 802), or NVIDIA's name of one"
 
@@ -48,6 +50,8 @@ def of_xid(fact: XidFact, details: tuple[str, ...] = ()) -> Explanation:
             "No catalogue has this code, so nothing is guessed: go by what the line itself says, "
             "by an Xid 154 after it, and by the recovery action of nvidia-smi -q.",
         )
+    if fact.code == RECOVERY_ACTION_CHANGED:
+        return _recovery_action(fact, details)
     return Explanation(
         about="xid",
         title=f"Xid {fact.code}  {fact.name}".rstrip(),
@@ -61,6 +65,24 @@ def of_xid(fact: XidFact, details: tuple[str, ...] = ()) -> Explanation:
         disputed=fact.disputed,
         source=fact.source or "no source: the code is unknown",
         next_steps=next_steps(fact.action),
+    )
+
+
+def _recovery_action(fact: XidFact, details: tuple[str, ...]) -> Explanation:
+    """Of itself it asks for nothing: what is to be done stands in its line."""
+    return Explanation(
+        about="xid",
+        title=f"Xid {fact.code}  {fact.name}".rstrip(),
+        meaning=fact.meaning,
+        cause=fact.cause,
+        severity=fact.severity,
+        action=Action.IGNORE,
+        action_text="do what the line names as the new action",
+        details=details,
+        verdicts=fact.verdicts,
+        disputed=fact.disputed,
+        source=fact.source,
+        next_steps=("nvidia-smi -q -i N | grep -i -A1 recovery",),
     )
 
 
@@ -108,6 +130,8 @@ def _without_fields(text: str) -> str:
 
 def _by_name(name: str) -> Explanation | None:
     wanted = name.lower()
+    if not wanted:  # some codes have no name
+        return None
     for cuda in cuda_facts().values():
         if wanted in [one.lower() for one in cuda.names]:
             return of_text(cuda)

@@ -11,6 +11,7 @@ from gputui.facts.compat import Version
 from gputui.facts.nvlink5 import XIDS, Nvlink5Error, Reading, decode
 from gputui.facts.sxid import sxid_fact
 from gputui.facts.xid import xid_fact
+from gputui.incidents.init_failure import init_failure
 from gputui.incidents.verdict import said_in, severity_of
 from gputui.logs.kernel import KernelEvent, KernelParser
 from gputui.text import decoded
@@ -58,12 +59,14 @@ def _of_event(event: KernelEvent, driver: Version | None) -> Explanation | None:
     said = tuple(_said(event))
     code = event.code if event.code is not None else _XIDS.get(event.kind)
     if event.kind in ("sxid", "fm_sxid") and code is not None:
-        return of_sxid(sxid_fact(code), said)
+        return _of_switch(event, code, said)
     if event.kind == "xid" or event.kind in _XIDS:
         decoded5 = decode(code or 0, event.detail, driver) if code in XIDS else None
         details = (*said, *(_registers(decoded5, driver) if decoded5 else ()))
         return _with_verdict(of_xid(xid_fact(code or 0), details), event)
     if event.kind in _KINDS:
+        failure = init_failure([event]) if event.kind == "init_failed" else None
+        said += (failure.text,) if failure is not None else ()
         found = kinds.of_kind(_KINDS[event.kind])
         return None if found is None else replace(found, details=(*said, *found.details))
     meaning = _HARMLESS.get(event.kind)
@@ -78,6 +81,21 @@ def _of_event(event: KernelEvent, driver: Version | None) -> Explanation | None:
         action_text=advice(harmless.action),
         details=said,
         source="texts of the driver",
+    )
+
+
+def _of_switch(event: KernelEvent, code: int, said: tuple[str, ...]) -> Explanation:
+    """The driver's word in the line (Fatal, Non-fatal) outranks what vendors say of the code."""
+    from gputui.incidents.rules.nvswitch_error import advice_on, severity_told
+
+    severity, fact = severity_told(event), sxid_fact(code)
+    action, action_text = advice_on(severity, fact)
+    return replace(
+        of_sxid(fact, said),
+        severity=severity,
+        action=action,
+        action_text=action_text,
+        next_steps=next_steps(action),
     )
 
 

@@ -1,12 +1,15 @@
-"""Words on screens and in nvidia-smi: reasons of clocks, states of GPUs, recovery actions."""
+"""Words on screens and in logs: reasons of clocks, states, causes, results of NVML and NCCL."""
 
 from __future__ import annotations
 
 from gputui.explain.explanation import Explanation, advice, next_steps
 from gputui.facts.compat import Version
-from gputui.facts.words import WordFact, word_table
+from gputui.facts.words import WordFact, kind_table, word_table
 
-KNOWN = "a reason of clocks, a state or a recovery action (sw_power_cap, LOST, Drain and Reset)"
+KNOWN = (
+    "a reason of clocks, a state, a recovery action, a cause, or a result of NVML or NCCL "
+    "(sw_power_cap, LOST, Drain and Reset, hosts-loopback, NVML_ERROR_GPU_IS_LOST)"
+)
 
 
 def explain(question: str, driver: Version | None) -> Explanation | None:
@@ -24,6 +27,7 @@ def _plain(word: str) -> str:
 
 
 def _of_word(fact: WordFact) -> Explanation:
+    kinds = [one.kind for one in kind_table().facts.values() if fact.word in one.causes]
     return Explanation(
         about=fact.group,
         title=fact.word,
@@ -31,5 +35,6 @@ def _of_word(fact: WordFact) -> Explanation:
         action=fact.action,
         action_text=advice(fact.action),
         source=fact.source,
+        cause=f"of {', '.join(kinds)}" if kinds and fact.group == "cause" else "",
         next_steps=next_steps(fact.action),
     )

@@ -42,9 +42,9 @@ def nvswitch_error(event: KernelEvent, past: History) -> Iterator[Finding]:
         for other in past.events(*_KINDS)
         if other.bus_id == event.bus_id and abs(event.time_s - other.time_s) <= _SAME_TROUBLE_S
     ]
-    worst = max(lately or [event], key=lambda one: (_severity(one), one is event, one.time_s))
-    severity, fact = _severity(worst), sxid_fact(worst.code or 0)
-    action, advice = _advice(severity, fact)
+    worst = max(lately or [event], key=lambda one: (severity_told(one), one is event, one.time_s))
+    severity, fact = severity_told(worst), sxid_fact(worst.code or 0)
+    action, advice = advice_on(severity, fact)
     yield Finding(
         Subject.of_node(past.samples[-1].host if past.samples else event.host or ""),
         key=event.bus_id,
@@ -61,7 +61,8 @@ def nvswitch_error(event: KernelEvent, past: History) -> Iterator[Finding]:
     )
 
 
-def _severity(event: KernelEvent) -> Severity:
+def severity_told(event: KernelEvent) -> Severity:
+    """How bad an SXid is: by the driver's word in its line, else by its code."""
     by_code = sxid_fact(event.code or 0).severity
     said = _WORD.search(event.text)
     if said is None:
@@ -76,7 +77,8 @@ def _is_config(fact: SxidFact) -> bool:
     return fact.cause == "configuration"
 
 
-def _advice(severity: Severity, fact: SxidFact) -> tuple[Action, str]:
+def advice_on(severity: Severity, fact: SxidFact) -> tuple[Action, str]:
+    """What to do about an SXid that is so bad."""
     if severity is INFO:
         return Action.IGNORE, ACTION_TEXTS[Action.IGNORE]
     if severity is CRITICAL and fact.action in (Action.IGNORE, Action.DRAIN_AND_RESET):

@@ -2,6 +2,7 @@
 
 import json
 
+import pynvml
 import pytest
 
 from gputui.commands.explain import run
@@ -9,6 +10,7 @@ from gputui.explain.topics import topics
 from gputui.facts.words import kind_table, word_table
 from gputui.incidents.offline import offline_rules
 from gputui.incidents.rules import all_rules
+from gputui.model import GpuState
 
 
 @pytest.fixture
@@ -41,6 +43,11 @@ def explain(capsys):
         ("clocks_event_reasons.sw_power_cap", "clock reason", "sw_power_cap"),
         ("Drain and Reset", "recovery action", "Drain and Reset"),
         ("LOST", "state", "lost"),
+        ("throttled", "state", "throttled"),
+        ("NVML_ERROR_GPU_IS_LOST", "NVML error", "NVML_ERROR_GPU_IS_LOST"),
+        ("ncclInternalError", "NCCL result", "ncclInternalError"),
+        ("hosts-loopback", "cause", "hosts-loopback"),
+        ("RmInitAdapter failed! (0x22:0x56:894)", "incident", "DriverNotLoaded"),
         (
             "RuntimeError: CUDA error: an illegal memory access was encountered",
             "text",
@@ -133,6 +140,58 @@ def test_an_unknown_code_is_shown_raw(explain):
 def test_a_number_of_two_meanings_tells_both(explain):
     """46 is an Xid, and an error of CUDA as well."""
     assert "CUDA error 46 is another thing" in explain("46")
+
+
+def test_every_state_and_cause_is_explained(explain):
+    """What a screen may show of a GPU, or an incident may name as its cause, can be looked up."""
+    for state in GpuState:
+        assert explain("--json", state.value)["about"] == "state"
+    for kind in kind_table().facts.values():
+        for cause in kind.causes:
+            assert explain("--json", cause)["about"] == "cause"
+
+
+def test_every_result_of_nvml_is_explained(explain):
+    """Every NVML_ERROR name that NVIDIA's own binding has."""
+    names = [name for name in vars(pynvml) if name.startswith("NVML_ERROR_")]
+    assert names
+    for name in names:
+        assert explain("--json", name)["title"] == name
+
+
+def test_the_numbers_of_a_failed_start_blame_its_step(explain):
+    """The first number is the step that failed."""
+    details = " ".join(explain("--json", "RmInitAdapter failed! (0x62:0x56:894)")["details"])
+    assert "system processor's firmware" in details
+
+
+@pytest.mark.parametrize(("word", "severity"), [("Non-fatal", "warning"), ("Fatal", "critical")])
+def test_the_word_in_a_switchs_line_outranks_the_code(explain, word, severity):
+    """As it does in a scan."""
+    line = f"nvidia-nvswitch0: SXid (PCI:0000:86:00.0): 12028, {word}, Link 33 x"
+    assert explain("--json", line)["severity"] == severity
+
+
+def test_a_change_of_recovery_action_asks_for_nothing_but_that(explain):
+    """The line names what is to be done, so nothing else is advised."""
+    assert "support" not in explain("--json", "Xid 154")["action_text"]
+
+
+@pytest.mark.parametrize("question", ["", "  ", "\t"])
+def test_nothing_is_no_question(capsys, question):
+    """A blank question is bad usage, and no code without a name."""
+    with pytest.raises(SystemExit) as ended:
+        run([question])
+    assert ended.value.code == 64
+    assert "empty" in capsys.readouterr().err
+
+
+def test_a_path_is_not_explained(explain, tmp_path):
+    """A file that is not there is told so; one that is there is for another command."""
+    log = tmp_path / "kern.log"
+    assert "no such file" in explain(str(log), status=64)
+    log.touch()
+    assert f"gputui scan {log}" in explain(str(log), status=64)
 
 
 @pytest.mark.parametrize(
