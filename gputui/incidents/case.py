@@ -78,6 +78,11 @@ class Case:
         return self.last_s if self.rule.is_of_events else self.absent_s
 
     @property
+    def matters(self) -> tuple[bool, int, float]:
+        """How much, to be compared: open before cleared, grave before mild, late before early."""
+        return self.is_open, self.finding.severity or self.rule.severity, self.last_s
+
+    @property
     def evidence(self) -> tuple[str, ...]:
         """What its incident was told with so far."""
         return () if self.incident is None else self.incident.evidence

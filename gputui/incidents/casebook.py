@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from gputui.incidents import evidence
+from gputui.incidents.again import told_again
 from gputui.incidents.case import (
     Case,
     CaseKey,
@@ -78,6 +79,7 @@ class Casebook:
 
     def happened(self, rule: Rule, finding: Finding, time_s: float, count: int) -> None:
         """A finding of an event: it happened so many times, or (``count`` 0) is told once more."""
+        finding, earlier = told_again(self._cases, rule, finding)
         _, case = self._case(rule, finding, time_s)
         if case.over_s is not None and time_s <= case.over_s:
             return  # older than the word that it is over
@@ -88,13 +90,13 @@ class Casebook:
             pieces = finding.evidence
             if not count:
                 pieces = evidence.fresh(case.evidence, pieces)
-            self._update(case, pieces, time_s, count=count)
+            self._update(case, pieces, time_s, count=count + earlier)
             self._note_grave(case.incident, time_s)
         else:
             case.since_s = time_s
             self._open(case, time_s)
-            if count > 1:
-                self._update(case, (), time_s, count=count - 1)
+            if more := max(count - 1, 0) + earlier:
+                self._update(case, (), time_s, count=more)
 
     def absent(self, seen: set[CaseKey], time_s: float) -> None:
         """A sample was looked at, and of what readings show only this was ``seen``."""
@@ -302,12 +304,7 @@ class Casebook:
 
     def _make_room(self) -> None:
         """Forget the case that matters least: cleared before open, mild before grave, old first."""
-
-        def matters(key: CaseKey) -> tuple[bool, int, float, CaseKey]:
-            case = self._cases[key]
-            return case.is_open, case.finding.severity or case.rule.severity, case.last_s, key
-
-        least = min(self._cases, key=matters)
+        least = min(self._cases, key=lambda key: (self._cases[key].matters, key))
         case = self._cases[least]
         if case.is_open:
             self._clear(case, case.last_s)

@@ -159,7 +159,11 @@ class History:
 
     def xids_on(self, gpu: GpuSample, codes: Iterable[int]) -> list[KernelEvent]:
         """The Xids of some codes on a GPU, oldest first."""
-        parts = [told for code in codes if (told := self._kernel.of((gpu.bus_id, "xid", code)))]
+        return self.xids_at(gpu.bus_id, codes)
+
+    def xids_at(self, bus_id: str | None, codes: Iterable[int]) -> list[KernelEvent]:
+        """The Xids of some codes at a PCI address, oldest first."""
+        parts = [told for code in codes if (told := self._kernel.of((bus_id, "xid", code)))]
         found = [event for part in parts for event in part]
         return sorted(found, key=lambda event: event.time_s) if len(parts) > 1 else found
 

@@ -7,14 +7,16 @@ Xid before it is the one to follow, and newer drivers name it in the line.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 
-from gputui.incidents.rule import Cause
+from gputui.incidents.history import History
+from gputui.incidents.rule import CRITICAL, Cause
+from gputui.incidents.xid_facts import xid_fact
 from gputui.logs.kernel import KernelEvent
 
 _SECONDARY = frozenset({13, 31, 43, 45, 154})
-_PRIMARY = (79, 119, 120, 95, 94, 48, 140, 64, 63, 74)
-"""Off the bus, the system processor, memory, a link: the gravest first."""
+_PRIMARY = (79, 62, 119, 120, 95, 94, 48, 140, 64, 63, 74)
+"""Off the bus, its processors, memory, a link: the gravest first."""
 
 _KINDS = ("EccUncorrectable", "NvlinkDown", "GpuHung")
 """What the same failures are called where readings or other lines show them."""
@@ -28,17 +30,54 @@ _LINK_KINDS = ("NvlinkDown", "NvlinkErrors")
 _HANG_XIDS = frozenset({119, 120})
 """The system processor does not answer the driver, so that calls to the GPU do not return."""
 
+_REMOVAL = 45
+"""A channel is removed because of what was told before."""
+
+_REMOVED_FOR = frozenset({13, 31, 43, 62, 109, *_PRIMARY})
+
+_HANGS_AFTER = frozenset({62, 48, 95, 140, 64})
+"""With these a GPU stops, and with it the processor that would have to answer the driver."""
+
 WITHIN_S = 10.0
 
 
-def causes_of_xid(event: KernelEvent) -> Iterator[Cause]:
+def causes_of_xid(event: KernelEvent, past: History) -> Iterator[Cause]:
     """What may have brought an Xid about, if it is there; what the line names comes first."""
     if event.caused_by is not None:
         yield Cause("GpuXid", key=str(event.caused_by))
     if event.code in LINK_XIDS:
         yield from (Cause(kind, within_s=WITHIN_S) for kind in _LINK_KINDS)
     if event.code in _HANG_XIDS:
+        yield from _causes(_before(event, past, _HANGS_AFTER))
         yield Cause("GpuHung", within_s=WITHIN_S)
+    before = _before(event, past, _REMOVED_FOR) if event.code == _REMOVAL else []
+    yield from _causes([code for code in before if _is_grave(code)])
     if event.code in _SECONDARY:
         yield from (Cause("GpuXid", key=str(code), within_s=WITHIN_S) for code in _PRIMARY)
         yield from (Cause(kind, within_s=WITHIN_S) for kind in _KINDS)
+    yield from _causes(before)
+
+
+def _causes(codes: Iterable[int]) -> Iterator[Cause]:
+    return (Cause("GpuXid", key=str(code), within_s=WITHIN_S) for code in codes)
+
+
+def _before(event: KernelEvent, past: History, codes: Collection[int]) -> list[int]:
+    """Which of some codes the same GPU told within seconds before, the earliest first.
+
+    Where both lines name a process, it is the same one.
+    """
+    first: dict[int, float] = {}
+    for other in past.xids_at(event.bus_id, codes):
+        is_near = 0 <= event.time_s - other.time_s <= WITHIN_S
+        if is_near and other.code is not None and _is_of_one(event, other):
+            first.setdefault(other.code, other.time_s)
+    return sorted(first, key=lambda code: (first[code], not _is_grave(code), code))
+
+
+def _is_of_one(one: KernelEvent, other: KernelEvent) -> bool:
+    return None in (one.pid, other.pid) or one.pid == other.pid
+
+
+def _is_grave(code: int) -> bool:
+    return xid_fact(code).severity is CRITICAL

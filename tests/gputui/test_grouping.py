@@ -104,7 +104,63 @@ def test_one_xid_on_all_gpus_of_a_job_is_the_job(engine, make):
     assert (root.subject, root.cause) == ("job:train", "application")
     assert "all 4 GPUs of train" in root.cause_text
     engine.log(replace(make.xid(300.0, 2, 31), pid=4003, process="python3"))
-    assert [one.count for one in engine.incidents if one.parent is None] == [2]
+    assert [one.count for one in engine.incidents if one.parent is None] == [5]
+
+
+@pytest.mark.parametrize("lines", [1, 2])
+def test_a_jobs_xid_counts_what_was_told_before_it_was_known_to_be_the_jobs(make, lines):
+    """Eight lines are eight, whether or not the first of them stood alone for a moment."""
+    engine = Engine([gpu_xid], interval_s=1.0)
+    for number in range(8 * lines):
+        event = make.xid(10.0 + number / 100, number % 8, 31)
+        engine.log(replace(event, process="python3"))
+    (root,) = [one for one in engine.incidents if one.parent is None]
+    assert (root.subject, root.count) == ("job:python3", 8 * lines)
+
+
+@pytest.mark.parametrize("pids", [(4002, 4002), (4002, None), (None, 4002)])
+@pytest.mark.parametrize("code", [13, 31, 43, 62, 109])
+def test_a_removed_channel_hangs_under_the_xid_before_it(engine, make, code, pids):
+    """NVIDIA's catalogue says of Xid 45 that the one before it is to be followed."""
+    engine.log(replace(make.xid(10.0, 1, code), pid=pids[0]))
+    for at in range(3):
+        engine.log(replace(make.xid(10.4 + at, 1, 45), pid=pids[1]))
+    engine.log(replace(make.xid(60.0, 1, 45), pid=pids[1]))
+    assert tree(engine) == {f"GpuXid-{code} gpu1": ["GpuXid-45 gpu1"]}
+
+
+@pytest.mark.parametrize(("at_s", "pid", "gpu"), [(10.4, 77, 1), (40.0, 4002, 1), (10.4, 4002, 2)])
+def test_a_channel_removed_elsewhere_or_later_or_of_another_stands_alone(
+    engine, make, at_s, pid, gpu
+):
+    """One process's fault is no reason to remove another's channel."""
+    engine.log(replace(make.xid(10.0, 1, 31), pid=4002))
+    engine.log(replace(make.xid(at_s, gpu, 45), pid=pid))
+    assert tree(engine) == {"GpuXid-31 gpu1": [], f"GpuXid-45 gpu{gpu}": []}
+
+
+def test_of_several_xids_the_earliest_grave_one_is_the_cause(engine, make):
+    """What the application ran into is no reason where the GPU itself had failed."""
+    for at_s, code in ((10.0, 31), (10.2, 109), (10.4, 62), (10.6, 45)):
+        engine.log(make.xid(at_s, 1, code))
+    assert "GpuXid-45 gpu1" in tree(engine)["GpuXid-109 gpu1"]
+
+
+def test_a_processor_that_halts_and_what_follows_is_one_incident(engine, make):
+    """The driver's time-outs come of what had stopped the GPU before."""
+    for at_s, code in ((10.0, 62), (10.5, 45), (11.0, 45), (11.9, 119)):
+        engine.log(make.xid(at_s, 1, code))
+    assert list(tree(engine)) == ["GpuXid-62 gpu1"]
+
+
+def test_the_channels_of_a_whole_job_hang_under_its_xid(engine, make):
+    """Every rank's fault, and then every rank's channel: the job's own doing, told once."""
+    for at_s, code in ((10.0, 31), (10.5, 45)):
+        for gpu in range(4):
+            event = make.xid(at_s + gpu / 100, gpu, code)
+            engine.log(replace(event, pid=4001 + gpu, process="python3"))
+    (root,) = [one for one in engine.incidents if one.parent is None]
+    assert (root.subject, root.count, "Xid 31" in root.cause_text) == ("job:train", 4, True)
 
 
 def test_one_xid_on_some_gpus_of_a_job_is_theirs(engine, make):

@@ -55,18 +55,19 @@ def gpu_xid(event: KernelEvent, past: History) -> Iterator[Finding | Over]:
         action_text=ACTION_TEXTS[action],
         severity=severity,
         evidence=(event.text,),
-        under=_under(event, together),
+        under=_under(event, past, together),
+        others=together.gpus if together else (),
         covers=together.gpus if together else (),
         clears=_GRAVE_QUIET if severity is CRITICAL or waits else _QUIET,
     )
 
 
-def _under(event: KernelEvent, together: Struck | None) -> tuple[str | Cause, ...]:
+def _under(event: KernelEvent, past: History, together: Struck | None) -> tuple[str | Cause, ...]:
     """What may have brought it about, on its GPU or on any of those that were struck with it."""
     kinds = (*MEMORY_KINDS, *_UNDER) if event.code in MEMORY_XIDS else _UNDER
     if together is None:
-        return (*kinds, *causes_of_xid(event))
-    causes = (*map(Cause, kinds), *causes_of_xid(event))
+        return (*kinds, *causes_of_xid(event, past))
+    causes = (*map(Cause, kinds), *causes_of_xid(event, past))
     return tuple(replace(cause, on=name) for cause in causes for name in together.gpus)
 
 
