@@ -22,6 +22,7 @@ _KINDS = {
     "gpu_lost": "GpuLost",
     "init_failed": "DriverNotLoaded",
     "probe_failed": "DriverNotLoaded",
+    "init_reason": "DriverNotLoaded",
     "version_mismatch": "DriverMismatch",
     "aer": "PcieErrors",
     "dpc": "PcieErrors",
