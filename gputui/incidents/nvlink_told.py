@@ -39,16 +39,22 @@ def told_of_links(event: KernelEvent, past: History) -> Iterator[Finding]:
     peer = _peer(gpu, words, now)
     subject = _subject(event.bus_id, past)
     covers: tuple[str, ...] = ()
+    text = _text(event, words, gpu, peer)
     if isinstance(peer, int):
         subject = _lower_end(subject, gpu, peer, now)
+        if len(together) == 2 and _is_at(peer, together, past):
+            text = _ends_text(event, together, past)
+        elif gpu is not None and subject.gpu != gpu.index:
+            text = _ends_text(event, [event.bus_id], past)
     elif len(together) == 2 and _share_an_end(together, peer, past, now):
         subject, covers = _subject(together[0], past), names[1:]
+        text = _ends_text(event, together, past)
     broken = [BrokenLink(gpu, words.link or 0, peer)] if gpu is not None else []
     is_read = gpu is not None and gpu.nvlinks_down is not None
     yield Finding(
         subject,
         cause="peer" if words.blames_peer else "link",
-        cause_text=_text(event, words, gpu, peer),
+        cause_text=text,
         action=Action.CHECK_LINK,
         action_text=advice(gpu, blames_peer=words.blames_peer),
         evidence=(event.text,),
@@ -105,3 +111,30 @@ def _text(event: KernelEvent, words: LinkWords, gpu: GpuSample | None, peer: _Pe
         return f"a link failed (Xid {event.code})"
     named = BrokenLink(gpu, words.link, peer).text if gpu else f"link {words.link}"
     return f"{named} failed (Xid {event.code})"
+
+
+def _is_at(peer: int, together: list[str], past: History) -> bool:
+    """Whether a GPU, by its index, is one of those that told of such a thing."""
+    there = (past.gpu_at(bus_id) for bus_id in together)
+    return any(gpu is not None and gpu.index == peer for gpu in there)
+
+
+def _ends_text(event: KernelEvent, ends_told: list[str], past: History) -> str:
+    """Each end that told of a link, by its own number of it."""
+    named = [_end(bus_id, event, past) for bus_id in ends_told]
+    return f"{' and '.join(named)} failed (Xid {event.code})"
+
+
+def _end(bus_id: str, event: KernelEvent, past: History) -> str:
+    """``link 10 of GPU 3``: the links that a GPU told of at about the time of an event."""
+    found: dict[int, None] = {}
+    for other in past.events("xid"):
+        if other.bus_id == bus_id and abs(other.time_s - event.time_s) <= _AT_ONCE_S:
+            words = said_of_link(other)
+            if words is not None and words.link is not None:
+                found[words.link] = None
+    gpu = past.gpu_at(bus_id)
+    whom = bus_id if gpu is None else f"GPU {gpu.index}"
+    if not found:
+        return f"a link of {whom}"
+    return f"{'link' if len(found) == 1 else 'links'} {', '.join(map(str, found))} of {whom}"

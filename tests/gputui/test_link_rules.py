@@ -78,6 +78,13 @@ class TestPairs:
         node.sees(gpu(2, nvlinks_down=(1,)), gpu(3, nvlinks_down=(1,)))
         assert node.roots == [("NvlinkDown", "gpu:GPU-2", "link")]
 
+    def test_the_end_that_told_is_named_with_its_own_link(self):
+        """The incident is that of the lower end, the number of the link that of the other."""
+        words = "NVLink: fatal error detected on link 3(0x0, 0x0, 0x10000, 0x0, 0x0, 0x0, 0x0)"
+        node = Node().sees().hears(f"NVRM: Xid (PCI:{BUSES[3]}): 74, {words}")
+        (found,) = (one for one in node.engine.incidents if one.kind == "NvlinkDown")
+        assert (found.subject, "link 3 of GPU 3" in found.cause_text) == ("gpu:GPU-2", True)
+
     def test_cards_without_a_bridge_have_nothing_to_lose(self):
         """All links of all cards are down, always, and lead nowhere."""
         bare = [gpu(index, nvlinks_down=(0, 1, 2, 3), nvlink_peers=None) for index in range(4)]
@@ -103,6 +110,17 @@ class TestLogAlone:
             node = Node().hears(*(f"NVRM: Xid (PCI:{BUSES[i]}): 74, {self.WORDS}" for i in order))
             assert [(kind, cause) for kind, _, cause in node.roots] == [("NvlinkDown", "link")]
             assert [one.kind for one in node.engine.incidents].count("GpuXid") == 2
+
+    def test_each_end_is_named_by_its_own_link(self):
+        """The numbers of a link's two ends have nothing to do with each other."""
+        words = "NVLink: fatal error detected on link {}(0x0, 0x0, 0x10000, 0x0, 0x0, 0x0, 0x0)"
+        for first, second in ((0, 1), (1, 0)):
+            node = Node().hears(f"NVRM: Xid (PCI:{BUSES[first]}): 74, {words.format(10)}")
+            node.time_s += 0.004
+            node.hears(f"NVRM: Xid (PCI:{BUSES[second]}): 74, {words.format(2)}")
+            (found,) = (one for one in node.engine.incidents if one.kind == "NvlinkDown")
+            assert found.subject == f"gpu:{BUSES[first]}"
+            assert f"link 10 of {BUSES[first]} and link 2 of {BUSES[second]}" in found.cause_text
 
     def test_many_that_fail_at_once_are_a_switch(self):
         """One incident of the node."""
