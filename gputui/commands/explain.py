@@ -28,7 +28,7 @@ exit codes: 0 explained, 64 not understood
 
 _MOST_READ = 1 << 16
 
-_PATH = re.compile(r"(?:~|\.{0,2})/\S+")
+_PATH = re.compile(r"(?:~|\.{0,2})/\S+|\S+\.(?:log|txt|gz)")
 """Nothing that can be explained looks like a path."""
 
 

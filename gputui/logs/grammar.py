@@ -57,13 +57,6 @@ _EXPRESSIONS = (
         r"detected NVSwitch \S+ error (?P<code>\d+) on (?:fid \d+ on )?NVSwitch "
         rf"pci bus id {BUS}(?P<detail>.*)",
     ),
-    (
-        "init_reason",
-        rf"NVRM: (?:GPU (?:at )?(?:PCI:)?{BUS}: )?(?P<detail>\S*:? ?unexpected WPR2 already up.*)",
-    ),
-    ("init_reason", rf"NVRM: (?P<detail>BAR\d is 0M @ \S+ \((?:PCI:)?{BUS}\))"),
-    ("init_reason", rf"NVRM: GPU {BUS} (?P<detail>is already bound to \w+)"),
-    ("init_reason", r"NVRM: (?P<detail>nouveau, .*(?:rivafb|nvidiafb|rivatv).*)"),
     ("gpu_lost", rf"{_GPU_AT}(?:GPU )?has fallen off the bus"),
     (
         "gpu_lost",
@@ -95,6 +88,13 @@ _EXPRESSIONS = (
         "power_cables",
         rf"NVRM: GPU {BUS}: GPU does not have the necessary power cables connected",
     ),
+    (
+        "init_reason",
+        rf"NVRM: (?:GPU (?:at )?(?:PCI:)?{BUS}: )?(?P<detail>\S*:? ?unexpected WPR2 already up.*)",
+    ),
+    ("init_reason", rf"NVRM: (?P<detail>BAR\d is 0M @ \S+ \((?:PCI:)?{BUS}\))"),
+    ("init_reason", rf"NVRM: GPU {BUS} (?P<detail>is already bound to \w+)"),
+    ("init_reason", r"NVRM: (?P<detail>nouveau, .*(?:rivafb|nvidiafb|rivatv).*)"),
     ("gpu_info", rf"NVRM: GPU {BUS}: (?P<detail>.*)"),
     (
         "version_mismatch",
