@@ -120,7 +120,7 @@ def split_prefix(line: str, now_s: float) -> tuple[Stamp, str]:
     if _TAB in line:
         line = line.replace(_TAB, "\t")
     stamp, message = _split(line, now_s)
-    if message.startswith(_DRIVERS):
+    if line.startswith("[") or message.startswith(_DRIVERS):  # nothing was put in front
         return stamp, message
     wrapped = _wrapper().match(line)
     if wrapped is None or wrapped.end() == 0:
