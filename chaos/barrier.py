@@ -11,6 +11,8 @@ import time
 from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 
+from chaos.timed_waits import wakes_by_itself
+
 _APART_S = 0.001
 _ASLEEP = frozenset("SZTtXI")
 """States of /proc/PID/stat in which a process does nothing (proc(5))."""
@@ -40,6 +42,12 @@ class Barrier:
             return False
         time.sleep(_APART_S)
         return self._look() == first
+
+    @property
+    def somebody_wakes_by_itself(self) -> bool:
+        """Whether somebody sleeps with a timeout of this machine's clock."""
+        proc = Path(self._proc)
+        return any(wakes_by_itself(proc, pid) for pid, _, _ in self._look())
 
     def _look(self) -> Look:
         idlers = {str(pid) for pid in self._idlers()}

@@ -27,6 +27,7 @@ from chaos.fleet import build_world
 from chaos.journal import Journal
 from chaos.live import LiveNode
 from chaos.lookalikes.under_way import UnderWay
+from chaos.runbook_file import PLAYER
 from chaos.scenario import Entry, Scenario
 from chaos.selection import Gpus, Inventory, JobId, Nodes
 from chaos.stage import Options, Stage
@@ -162,7 +163,10 @@ class Rehearsal(Drill):
                 still_s = now_s
             elif self._serve(0.0):
                 continue
-            elif self._begin_held() or self._is_parked:
+            elif self._begin_held():
+                return
+            elif self._is_parked:
+                self._doubt_timeouts()
                 return
             elif now_s - still_s >= _REAL_STEP_S:
                 self._doubt("the runbook waits by this machine's clock, and not by the run's")
@@ -171,6 +175,21 @@ class Rehearsal(Drill):
                 self._doubt(f"the runbook made no progress in {now_s - began_s:.0f} real seconds")
                 self._end_runbook()
                 return
+
+    def _doubt_timeouts(self) -> None:
+        """A time-out of the script's own does not fire while the clock jumps.
+
+        Ansible's programs look every so often whether something has come, with a time-out that
+        means nothing.
+        """
+        under_test = self._under_test
+        if under_test is None or Path(under_test.started.words[0]).name == PLAYER:
+            return
+        if self._barriers[under_test.started.node].somebody_wakes_by_itself:
+            self._doubt(
+                "the runbook has a time-out by this machine's clock while a command of it waits by "
+                "the run's: which comes first is not known"
+            )
 
     def _serve(self, wait_s: float) -> bool:
         """Do what programs ask for; whether any did."""

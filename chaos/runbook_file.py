@@ -16,7 +16,8 @@ PROGRAMS = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 """Where programs are looked for at last."""
 
 PLAYBOOKS = (".yml", ".yaml")
-"""Endings of what runs under ansible-playbook."""
+PLAYER = "ansible-playbook"
+"""What runs files with these endings."""
 
 
 def found_beside(word: str, folder: Path) -> str:

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from chaos.foreground import entering
-from chaos.runbook_file import PLAYBOOKS, PROGRAMS, found_beside
+from chaos.runbook_file import PLAYBOOKS, PLAYER, PROGRAMS, found_beside
 from chaos.sandbox.plan import Entrance
 from chaos.templates import filled
 from chaos.terms import Runbook
@@ -48,7 +48,7 @@ def command_of(runbook: Runbook, incident: Incident) -> list[str]:
     words = [found_beside(program, runbook.folder)]
     words += [_found(word, runbook.folder) for word in others]
     if len(words) == 1 and words[0].endswith(PLAYBOOKS):
-        words = ["ansible-playbook", "-i", "localhost,", "-c", "local", words[0]]
+        words = [PLAYER, "-i", "localhost,", "-c", "local", words[0]]
     return [*words, *arguments]
 
 

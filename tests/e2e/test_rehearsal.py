@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 import re
 import tempfile
 import time
@@ -192,6 +193,17 @@ def test_sleeping_by_the_machines_clock_is_told(me, rehearse):
     done = rehearse(me, script, CAPS)
     assert done.status == 2, done.printed
     assert re.search("waits by this machine's clock", done.printed)
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="timed waits are not found here")
+def test_a_time_out_of_the_scripts_own_is_told(me, rehearse):
+    """It would have fired before the command came back, but the clock jumped."""
+    code = "import subprocess; subprocess.run(['sleep', '60'], timeout=5, OUTPUT)"
+    for output in ("capture_output=True", ""):
+        script = f"""{me.python} -c "{code.replace("OUTPUT", output)}" || true"""
+        done = rehearse(me, f"{script}; nvidia-smi -i $1 -pl 300", CAPS)
+        assert done.status == 2, done.printed
+        assert "a time-out by this machine's clock" in done.printed
 
 
 def test_nothing_of_this_machine_is_changed(me, rehearse, folder):
