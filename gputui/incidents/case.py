@@ -161,6 +161,8 @@ def advised(before: Incident, case: Case) -> Incident:
     One that has become graver wants to be looked at again, whoever has seen it.
     """
     advice = case.lent or own_advice(case)
+    if advice == Advice(before.severity, before.action, before.action_text):
+        return before
     graver = advice.severity > before.severity
     return replace(
         before,

@@ -325,7 +325,8 @@ class Casebook:
         incident = opened(case, self.host, pieces)
         others = [one.incident for one in self._cases.values() if one.incident is not None]
         incident = with_own_id(incident, (*others, *self._cleared.values()))
-        self._put(case, replace(incident, maintenance=self._window(incident, time_s)))
+        window = self._window(incident, time_s)
+        self._put(case, replace(incident, maintenance=window) if window else incident)
         self._note_grave(incident, time_s)
 
     def _update(
