@@ -64,7 +64,9 @@ def drill_of(scenario: Scenario, journal: Journal) -> Drill:
 
 
 class Drill:
-    """One run of a scenario. ``output`` is what its runbook printed."""
+    """One run of a scenario. ``output`` is what its runbook printed, ``interruption`` what
+    cut it short.
+    """
 
     def __init__(self, scenario: Scenario, journal: Journal) -> None:
         self.scenario = scenario
@@ -75,6 +77,7 @@ class Drill:
         self._states = _States(states_of(scenario.terms), self.world, journal)
         self._told = 0
         self.output = b""
+        self.interruption: KeyboardInterrupt | None = None
         journal.listen(self._bench.see)
 
     def build_world(self) -> World:
@@ -90,7 +93,11 @@ class Drill:
         with self._noting():
             self._states.look()
             with Watching(self._run) as watching:
-                self._pass_time(watching, end_us)
+                try:
+                    self._pass_time(watching, end_us)
+                except KeyboardInterrupt as interruption:
+                    self.interruption = interruption
+                    self._run.problems.append("the run was interrupted before its end")
             self._end()
         result = bench.result(self.world.now_us, self._run.problems)
         self.journal.write(self.world.now_us, "verdict", {"verdict": result.verdict.value})

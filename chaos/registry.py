@@ -29,6 +29,9 @@ from typing import Any
 from chaos.errors import UsageError, did_you_mean, quoted
 
 CONTROL = "control.sock"
+TEST_NAME = re.compile(r"test-[0-9]+-[0-9]+")
+"""Names of the runs of ``gpuchaos test``, which nobody else may see or control."""
+
 _LOCK = "lock"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,31}")
 _LONGEST_SOCKET_PATH = 107
@@ -121,6 +124,26 @@ def claim(name: str) -> RunDirectory:
     return RunDirectory(name, path, lock)
 
 
+def sweep_tests() -> None:
+    """Remove what tests that were killed left behind; whose lock is held, lives."""
+    for root in own_roots():
+        for path in root.glob(f"*/{_LOCK}"):
+            if not TEST_NAME.fullmatch(path.parent.name):
+                continue
+            try:
+                lock = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+            except OSError:
+                continue
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                continue
+            else:
+                shutil.rmtree(path.parent, ignore_errors=True)
+            finally:
+                os.close(lock)
+
+
 def _take(path: Path, name: str) -> int:
     """Lock a run's directory, which is made if need be; the lock's descriptor."""
     while True:
@@ -173,12 +196,13 @@ def _root_for_new() -> Path:
 
 
 def running() -> dict[str, Path]:
-    """The directories of the living runs of this user, by name."""
+    """The directories of the living runs of this user, by name, but for those of tests."""
     found: dict[str, Path] = {}
     for root in roots():
         for path in sorted(root.glob(f"*/{_LOCK}")):
-            if path.parent.name not in found and _is_held(path):
-                found[path.parent.name] = path.parent
+            name = path.parent.name
+            if name not in found and not TEST_NAME.fullmatch(name) and _is_held(path):
+                found[name] = path.parent
     return found
 
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 import time
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from types import FrameType
 
+from chaos import registry
 from chaos.commands import Arguments
 from chaos.drill import check_testable, drill_of
 from chaos.errors import UsageError
@@ -24,7 +27,8 @@ from chaos.verdict import Verdict
 class TestCommand:
     """Run scenarios in virtual time, and judge them by what is expected.
 
-    Exit status: 0 all passed, 1 one failed, 2 of one nobody knows, 254 a mistake in a scenario.
+    Exit status: 0 all passed, 1 one failed, 2 of one nobody knows, 254 a mistake in a scenario;
+    130 or 143 when it was interrupted.
     """
 
     example = "gpuchaos test scenarios/card/*.yaml --junit report.xml"
@@ -58,12 +62,36 @@ class TestCommand:
             out = None
             if options.journal:
                 out = stack.enter_context(options.journal.open("w", encoding="utf-8"))
+            stack.enter_context(_interrupted_by_a_request_to_end())
+            registry.sweep_tests()
+            interruption: KeyboardInterrupt | None = None
             for scenario in scenarios:
-                one = _tested(scenario, options.seed, out)
+                one, interruption = _tested(scenario, options.seed, out)
                 reported.append(one)
                 print("\n".join(lines(one, verbose=options.verbose)), flush=True)
+                if interruption is not None:
+                    break
         _write_reports(options, reported)
+        if interruption is not None:
+            asked_to_end = isinstance(interruption, _AskedToEnd)
+            return 128 + (signal.SIGTERM if asked_to_end else signal.SIGINT)
         return _exit_code(reported)
+
+
+class _AskedToEnd(KeyboardInterrupt):
+    """SIGTERM came: it ends a run as Ctrl-C does."""
+
+
+@contextmanager
+def _interrupted_by_a_request_to_end() -> Iterator[None]:
+    def end(number: int, frame: FrameType | None) -> None:
+        raise _AskedToEnd
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _loaded(names: Sequence[str]) -> list[Scenario] | None:
@@ -82,12 +110,15 @@ def _loaded(names: Sequence[str]) -> list[Scenario] | None:
     return None if wrong else scenarios
 
 
-def _tested(scenario: Scenario, seed: int | None, out: TextOut | None) -> Reported:
+def _tested(
+    scenario: Scenario, seed: int | None, out: TextOut | None
+) -> tuple[Reported, KeyboardInterrupt | None]:
+    """What came of a scenario, and what cut it short."""
     began_s = time.monotonic()
     journal = Journal(out)
     run = drill_of(scenario.seeded(seed), journal)
     result = run.run()
-    return Reported(
+    reported = Reported(
         result,
         scenario.path,
         scenario.why,
@@ -95,6 +126,7 @@ def _tested(scenario: Scenario, seed: int | None, out: TextOut | None) -> Report
         time.monotonic() - began_s,
         run.output.decode(errors="replace"),
     )
+    return reported, run.interruption
 
 
 def _write_reports(options: argparse.Namespace, reported: Sequence[Reported]) -> None:

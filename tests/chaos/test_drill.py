@@ -1,6 +1,10 @@
 """A scenario in virtual time: what is expected, what came, and the verdict."""
 
 import json
+import signal
+import subprocess
+import sys
+import time
 
 import pytest
 
@@ -204,3 +208,26 @@ def test_every_line_of_the_journal_is_json(run, tmp_path):
     run(HEAT + "expect:\n" + NOTICED)
     for line in (tmp_path / "journal.jsonl").read_text(encoding="utf-8").splitlines():
         assert list(json.loads(line))[:2] == ["t", "event"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_test_that_is_interrupted_ends_with_a_verdict(tmp_path, number):
+    """Unknown, in the journal and in the reports, with the signal's exit status."""
+    file, journal, report = (tmp_path / name for name in ("drill.yaml", "a.jsonl", "a.json"))
+    file.write_text(HEAT + "expect:\n" + NOTICED + "stop: {after: 2000h}\n", encoding="utf-8")
+    late = "  - {state: {gpu: n0/3, temperature: '> 200C'}, within: 2000h}\nstop:"
+    file.write_text(file.read_text(encoding="utf-8").replace("stop:", late), encoding="utf-8")
+    words = [sys.executable, "-m", "chaos", "test", str(file)]
+    process = subprocess.Popen([*words, "--journal", str(journal), "--json", str(report)])
+    until_s = time.monotonic() + 60
+    while (
+        process.poll() is None
+        and time.monotonic() < until_s
+        and not (journal.exists() and '"event":"fault"' in journal.read_text(encoding="utf-8"))
+    ):
+        time.sleep(0.05)
+    process.send_signal(number)
+    assert process.wait(60) == 128 + number
+    last = json.loads(journal.read_text(encoding="utf-8").splitlines()[-1])
+    assert (last["event"], last["verdict"]) == ("verdict", "unknown")
+    assert "interrupted" in json.loads(report.read_text(encoding="utf-8"))["unknown"][0]

@@ -198,3 +198,19 @@ def test_a_run_that_does_not_answer_is_said_so(monkeypatch):
         with pytest.raises(UsageError, match="'drill' does not answer: perhaps it was stopped"):
             ask(run.path, {"do": "status"})
     run.close()
+
+
+def test_what_killed_tests_left_is_swept_and_living_tests_are_nobody_elses(runtime):
+    """A test's directory goes when its lock is free; no other command finds a test."""
+    living = registry.claim("test-1-0")
+    dead = runtime / "gputui/test-2-0"
+    other = runtime / "gputui/drill"
+    for path in (dead, other):
+        path.mkdir()
+        (path / "lock").touch()
+    registry.sweep_tests()
+    assert living.path.exists()
+    assert other.exists()
+    assert not dead.exists()
+    assert registry.running() == {}
+    living.close()
