@@ -43,7 +43,8 @@ class Node:
     """One server of a fleet. ``host`` starts and ends the processes that stand for its jobs.
 
     ``power`` says whether it runs, ``boots`` counts how often it went down, and ``booted_us`` is
-    when it last came up, None for before the run. What is done to it is noted in ``actions``;
+    when it last came up, None for before the run; ``planned_shutdown`` is the one to come.
+    What is done to it is noted in ``actions``;
     ``on_process_ended`` is told of every process that ends, and when.
 
     ``epoch`` says where the run's time lies on the calendar. ``inlet`` is the air that comes in;
@@ -75,6 +76,7 @@ class Node:
         self.power = Power.ON
         self.boots = 0
         self.booted_us: int | None = None
+        self.planned_shutdown: object | None = None
         self.actions = Actions()
         self.on_process_ended: Callable[[Process, int], None] | None = None
         self.processes: dict[int, Process] = {}

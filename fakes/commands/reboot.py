@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TextIO
 
 from fakes.commands.registry import NOT_UNDERSTOOD, command
@@ -37,11 +38,9 @@ def halt(argv: Sequence[str], node: Node, world: World, err: TextIO) -> int:
 
 
 @command("shutdown", latency_us=100_000)
-def shutdown(
-    argv: Sequence[str], node: Node, world: World, pause: Callable[[int], None], err: TextIO
-) -> int:
+def shutdown(argv: Sequence[str], node: Node, world: World, err: TextIO) -> int:
     """Turn the node off, or with ``-r`` start it anew: now, or in so many minutes (one if not
-    said).
+    said). It does not wait for that; ``-c`` takes it back, as another shutdown does.
     """
     again = False
     minutes = 1
@@ -53,15 +52,24 @@ def shutdown(
         elif found := _MINUTES.fullmatch(word):
             minutes = int(found[1])
         elif word == "-c":
+            node.planned_shutdown = None
             return 0
         elif word.startswith("-") and word not in (*_POLITE, "-h", "-P", "-H", "--poweroff"):
             err.write(f"shutdown: {word}: this option is not known here\n")
             return NOT_UNDERSTOOD
-    pause(minutes * 60_000_000)
-    if again:
-        reboot(world, node)
-    else:
-        power_off(world, node)
+    act = partial(reboot if again else power_off, world, node)
+    if not minutes:
+        act()
+        return 0
+    plan = object()
+    node.planned_shutdown = plan
+    boots = node.boots
+
+    def go_down() -> None:
+        if node.planned_shutdown is plan and node.boots == boots:
+            act()
+
+    world.schedule(world.now_us + minutes * 60_000_000, f"{node.name}/shutdown", go_down)
     return 0
 
 

@@ -135,10 +135,18 @@ def test_a_service_processor_is_another_nodes(system):
     assert system("ipmitool", "-H", "n7", "power", "status")[0] == 1
 
 
-def test_a_shutdown_waits_for_as_long_as_it_says(system):
-    """A minute, if it says nothing."""
+def test_a_shutdown_happens_later_unless_it_is_taken_back(system):
+    """The command returns at once."""
+    start_us = system.world.now_us
+    system("shutdown", "-r", "+1")
+    system("shutdown", "-c")
+    system.world.advance(start_us + 2 * MINUTE_US)
+    assert system.node.is_up
     system("shutdown", "-r", "+5")
-    assert system.paused_us == 5 * MINUTE_US
+    assert system.paused_us == 0
+    system.world.advance(start_us + 6 * MINUTE_US)
+    assert system.node.is_up
+    system.world.advance(start_us + 8 * MINUTE_US)
     assert not system.node.is_up
 
 
