@@ -40,13 +40,19 @@ def lent(case: Case, below: Iterable[Case]) -> Advice | None:
         advice = (
             Advice(severity, own.action, own.action_text)
             if own.action in _BEYOND_THE_DRIVER
-            else Advice(severity, asked.action, asked.action_text)
+            else Advice(severity, asked.action, _text(own, asked))
         )
     elif told and not _is_verdict(case):
         whom = {case.finding.subject.name, *case.finding.others}
         of_it = [own_advice(one) for one in told if one.finding.subject.name in whom]
-        advice = max((own, *of_it), key=lambda one: one.severity)
+        gravest = max((own, *of_it), key=lambda one: one.severity)
+        advice = Advice(gravest.severity, gravest.action, _text(own, gravest))
     return None if advice == own else advice
+
+
+def _text(own: Advice, asked: Advice) -> str:
+    """The words for what is asked: its own, which name the GPU, if it says the same by itself."""
+    return own.action_text if own.action is asked.action else asked.action_text
 
 
 def _is_verdict(case: Case) -> bool:

@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 
 STREAM = """
-import signal, subprocess, sys
+import json, signal, subprocess, sys
 signal.alarm(60)
 stream = subprocess.Popen(
     [sys.executable, "-m", "gputui", "--stream"], stdout=subprocess.PIPE, text=True
 )
 for line in stream.stdout:
     print(line, end="", flush=True)
-    if '"kind": "JobFailed"' in line or '"kind":"JobFailed"' in line:
+    told = json.loads(line).get("incident") or {}
+    if told.get("kind") == "JobFailed" and told.get("parent"):
         break
 stream.kill()
 """

@@ -115,7 +115,7 @@ _HEADING = re.compile(r"#{80}\n# (\w+) :: (.*)\n(?:# .*\n)*#{80}\n")
 def captured() -> Callable[[str], Capture]:
     """Read the captures of a model: ``captured("h100-80gb")[("load", "query (-q)")]``.
 
-    They are data of the workplace, not of the project: where they are not, tests are skipped.
+    They are no part of the project: where they are not, tests are skipped.
     """
     folder = Path(os.environ.get("GPUTUI_SHARED_DATA", ROOT.parent / "shared" / "data"))
 
