@@ -10,11 +10,15 @@ signal.alarm(60)
 stream = subprocess.Popen(
     [sys.executable, "-m", "gputui", "--stream"], stdout=subprocess.PIPE, text=True
 )
+seen = {}
 for line in stream.stdout:
     print(line, end="", flush=True)
-    told = json.loads(line).get("incident") or {}
-    if told.get("kind") == "JobFailed" and told.get("parent"):
-        break
+    told = json.loads(line).get("incident")
+    if told:
+        seen[told["kind"]] = told
+    if {"JobFailed", "GpuLost"} <= seen.keys():
+        if seen["JobFailed"]["parent"] == seen["GpuLost"]["id"]:
+            break
 stream.kill()
 """
 
