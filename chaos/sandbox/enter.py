@@ -6,8 +6,8 @@ waits for it. The program keeps the caller's terminal, environment, directory an
 It is a process group of its own, so that ``kill 0`` reaches nobody outside, and is given the
 terminal as a shell gives it to a job: at once if it is all there is, else when it asks. What the
 keyboard sends to us meanwhile is passed on. When it stops (Ctrl-Z) we stop too, so that the shell
-notices; when it was killed, the terminal is put right. Exit status: the program's, or 128 + the
-signal's number.
+notices; when it or the simulator was killed, the terminal is put right. Exit status: the
+program's, or 128 + the signal's number.
 """
 
 from __future__ import annotations
@@ -32,6 +32,8 @@ from chaos.sandbox.root import CONSOLE, copied, copied_device, put
 from chaos.sandbox.terminal import Terminal
 
 _GRACE_S = 0.5
+_NEWS_S = 0.2
+_ENDS_OF_A_NODE = (128 + signal.SIGKILL, 125)
 _STOPS = (signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU)
 _KEYBOARD = (signal.SIGINT, signal.SIGQUIT, signal.SIGTSTP)
 _FORWARDED = (signal.SIGTERM, signal.SIGHUP)
@@ -62,10 +64,11 @@ def main() -> int:
     waiting = _Waiting(child, terminal, woken, lifeline)
     status = waiting.wait()
     terminal.take_back(child)
-    if os.WIFSIGNALED(status):
-        terminal.restore(abandoned=waiting.abandoned)
-        return 128 + os.WTERMSIG(status)
-    return os.WEXITSTATUS(status)
+    code = 128 + os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
+    abandoned = waiting.is_abandoned(code)
+    if abandoned or os.WIFSIGNALED(status):
+        terminal.restore(abandoned=abandoned)
+    return code
 
 
 def _listen() -> int:
@@ -170,7 +173,7 @@ class _Waiting:
         self._terminal = terminal
         self._woken = woken
         self._lifeline = lifeline
-        self.abandoned = False
+        self._abandoned = False
 
     def wait(self) -> int:
         """The program's wait status. The end of the lifeline (-1: none) ends the program."""
@@ -180,7 +183,7 @@ class _Waiting:
             timeout = None if killed_at == float("inf") else max(0.0, killed_at - time.monotonic())
             ready, _, _ = select.select(watched, [], [], timeout)
             if self._lifeline in ready:
-                self.abandoned = True
+                self._abandoned = True
                 watched.remove(self._lifeline)
                 self._send(signal.SIGTERM)
                 self._send_all(signal.SIGCONT)
@@ -194,6 +197,17 @@ class _Waiting:
                 if not os.WIFSTOPPED(status):
                     return status
                 self._stopped(os.WSTOPSIG(status))
+
+    def is_abandoned(self, code: int) -> bool:
+        """Whether the simulator is gone too, once the program has ended with this exit status.
+
+        Its end kills a node's programs, or takes the answer from a look-alike command; the news
+        of either end may come first.
+        """
+        if self._abandoned or self._lifeline < 0:
+            return self._abandoned
+        patience = _NEWS_S if code in _ENDS_OF_A_NODE else 0.0
+        return bool(select.select([self._lifeline], [], [], patience)[0])
 
     def _pass_on(self, numbers: bytes) -> None:
         """What was sent to us is for the program; what the keyboard sent, for all of its group."""
