@@ -10,29 +10,19 @@ moment at which something may happen to the next::
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from functools import partial
-from typing import Any
-
-from chaos.condition import State
 from chaos.errors import UsageError
 from chaos.expectations.started import StartExpected
-from chaos.fault import described, type_of
 from chaos.fleet import build_world
 from chaos.journal import Journal, TextOut
-from chaos.run import Active, Run
+from chaos.notes import Notes, States
+from chaos.run import Run
 from chaos.scenario import Scenario
 from chaos.terms import states_of
 from chaos.verdict import Bench, Result
 from chaos.watching import Watching
-from fakes.actions import Action
 from fakes.clock import SECOND_US
-from fakes.kernel_log import KernelLine
-from fakes.node import Node
 from fakes.world import World
 from gputui.model import Incident
-from gputui.recording import incident_object
 
 _STEP_US = SECOND_US
 """How often a state that changes by itself, a temperature say, is looked at."""
@@ -74,8 +64,8 @@ class Drill:
         self.world = self.build_world()
         self._run = Run(self.world, scenario.timeline)
         self._bench = Bench(scenario)
-        self._states = _States(states_of(scenario.terms), self.world, journal)
-        self._told = 0
+        self._states = States(states_of(scenario.terms), self.world, journal)
+        self._notes = Notes(self._run, journal)
         self.output = b""
         self.interruption: KeyboardInterrupt | None = None
         journal.listen(self._bench.see)
@@ -89,8 +79,8 @@ class Drill:
         scenario, bench = self.scenario, self._bench
         last_us = max(entry.at_us for entry in scenario.timeline)
         end_us = scenario.terms.end_us(bench.timings, last_us)
-        self._note_start()
-        with self._noting():
+        self._notes.start(scenario)
+        with self._notes.taken():
             self._states.look()
             with Watching(self._run) as watching:
                 try:
@@ -129,83 +119,9 @@ class Drill:
         self._run.advance(self.world.now_us)
         self._states.look()
 
-    # --- the journal's lines ---------------------------------------------------------------------
-
-    def _note_start(self) -> None:
-        fleet = self.scenario.given.fleet
-        facts = {
-            "scenario": self.scenario.name,
-            "seed": self.scenario.seed,
-            "nodes": fleet.nodes,
-            "gpus": fleet.gpus,
-            "model": fleet.model,
-        }
-        self.journal.write(0, "start", facts)
-
-    @contextmanager
-    def _noting(self) -> Iterator[None]:
-        """Write what happens in the world as it happens."""
-        self._run.listen(self._note_fault, self._note_heal)
-        self.world.cluster.actions.listen(self._note_action)
-        for node in self.world.nodes.values():
-            node.actions.listen(self._note_action)
-        listeners = {node: partial(self._note_line, node) for node in self.world.nodes.values()}
-        for node, listener in listeners.items():
-            node.kernel_log.listen(listener)
-        try:
-            yield
-        finally:
-            for node, listener in listeners.items():
-                node.kernel_log.unlisten(listener)
-
-    def _note_fault(self, active: Active) -> None:
-        facts: dict[str, Any] = {
-            "id": active.id,
-            "fault": type_of(active.fault).family,
-            "arguments": described(active.fault),
-        }
-        self.journal.write(self.world.now_us, "fault", facts)
-
-    def _note_heal(self, active: Active) -> None:
-        self.journal.write(self.world.now_us, "heal", {"id": active.id})
-
-    def _note_action(self, action: Action) -> None:
-        facts: dict[str, Any] = {"action": action.effect.value}
-        for name in ("node", "gpu", "job"):
-            if getattr(action, name) is not None:
-                facts[name] = getattr(action, name)
-        facts |= {"ok": action.ok, "detail": action.detail}
-        self.journal.write(action.at_us, "action", facts)
-
-    def _note_line(self, node: Node, line: KernelLine) -> None:
-        facts = {"node": node.name, "source": "kernel", "text": line.text}
-        self.journal.write(line.at_us, "log", facts)
-
     def _note_incidents(self, watching: Watching) -> None:
-        for told in watching.told[self._told :]:
-            self.journal.write(told.at_us, "incident", {"incident": incident_object(told.incident)})
+        for told in self._notes.incidents(watching):
             self._incident_told(told.incident)
-        self._told = len(watching.told)
 
     def _incident_told(self, incident: Incident) -> None:
         """An incident opened, changed or cleared."""
-
-
-class _States:
-    """States of the world that somebody waits for: a line of the journal for each change."""
-
-    def __init__(self, states: tuple[State, ...], world: World, journal: Journal) -> None:
-        self._states = states
-        self._world = world
-        self._journal = journal
-        self._broken: dict[str, str] = {}
-
-    def look(self) -> None:
-        """Compare each with what it was."""
-        for state in self._states:
-            why = state.condition.broken(self._world)
-            before = self._broken.get(state.text)
-            if before is None or bool(before) != bool(why):
-                facts = {"state": state.text, "holds": not why, "why": why}
-                self._journal.write(self._world.now_us, "state", facts)
-            self._broken[state.text] = why

@@ -1,0 +1,113 @@
+"""What happens in a run, written into its journal as it happens.
+
+A drill in virtual time and a game day by the host's clock write the same lines, so that one verdict
+and one report read both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+from chaos.condition import State
+from chaos.fault import described, type_of
+from chaos.journal import Journal
+from chaos.run import Active, Run
+from chaos.scenario import Scenario
+from chaos.watching import Told, Watching
+from fakes.actions import Action
+from fakes.kernel_log import KernelLine
+from fakes.node import Node
+from fakes.world import World
+from gputui.recording import incident_object
+
+
+class Notes:
+    """Takes notes of a run: of its start, and of what happens while :meth:`taken`."""
+
+    def __init__(self, run: Run, journal: Journal) -> None:
+        self._run = run
+        self._journal = journal
+        self._told = 0
+
+    def start(self, scenario: Scenario) -> None:
+        """What runs here."""
+        fleet = scenario.given.fleet
+        facts = {
+            "scenario": scenario.name,
+            "seed": scenario.seed,
+            "nodes": fleet.nodes,
+            "gpus": fleet.gpus,
+            "model": fleet.model,
+        }
+        self._journal.write(0, "start", facts)
+
+    @contextmanager
+    def taken(self) -> Iterator[None]:
+        """Write what happens in the world as it happens."""
+        world = self._run.world
+        self._run.listen(self._fault, self._heal)
+        world.cluster.actions.listen(self._action)
+        for node in world.nodes.values():
+            node.actions.listen(self._action)
+        listeners = {node: partial(self._line, node) for node in world.nodes.values()}
+        for node, listener in listeners.items():
+            node.kernel_log.listen(listener)
+        try:
+            yield
+        finally:
+            for node, listener in listeners.items():
+                node.kernel_log.unlisten(listener)
+
+    def incidents(self, watching: Watching) -> tuple[Told, ...]:
+        """What gputui has said since the last call."""
+        told = tuple(watching.told[self._told :])
+        self._told += len(told)
+        for one in told:
+            self._journal.write(one.at_us, "incident", {"incident": incident_object(one.incident)})
+        return told
+
+    def _fault(self, active: Active) -> None:
+        facts: dict[str, Any] = {
+            "id": active.id,
+            "fault": type_of(active.fault).family,
+            "arguments": described(active.fault),
+        }
+        self._journal.write(self._run.world.now_us, "fault", facts)
+
+    def _heal(self, active: Active) -> None:
+        self._journal.write(self._run.world.now_us, "heal", {"id": active.id})
+
+    def _action(self, action: Action) -> None:
+        facts: dict[str, Any] = {"action": action.effect.value}
+        for name in ("node", "gpu", "job"):
+            if getattr(action, name) is not None:
+                facts[name] = getattr(action, name)
+        facts |= {"ok": action.ok, "detail": action.detail}
+        self._journal.write(action.at_us, "action", facts)
+
+    def _line(self, node: Node, line: KernelLine) -> None:
+        facts = {"node": node.name, "source": "kernel", "text": line.text}
+        self._journal.write(line.at_us, "log", facts)
+
+
+class States:
+    """States of the world that somebody waits for: a line of the journal for each change."""
+
+    def __init__(self, states: tuple[State, ...], world: World, journal: Journal) -> None:
+        self._states = states
+        self._world = world
+        self._journal = journal
+        self._broken: dict[str, str] = {}
+
+    def look(self) -> None:
+        """Compare each with what it was."""
+        for state in self._states:
+            why = state.condition.broken(self._world)
+            before = self._broken.get(state.text)
+            if before is None or bool(before) != bool(why):
+                facts = {"state": state.text, "holds": not why, "why": why}
+                self._journal.write(self._world.now_us, "state", facts)
+            self._broken[state.text] = why
