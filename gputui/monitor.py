@@ -37,6 +37,7 @@ from gputui.notebook import Notebook
 from gputui.recording import CaptureWriter, LogRecord, Record, SampleRecord, StartRecord
 from gputui.silence import Silence, patience_s
 from gputui.sources.files import system_root
+from gputui.sources.guarded import guarded
 from gputui.sources.open import open_source
 from gputui.sources.playback import Playback
 from gputui.sources.source import Source
@@ -290,6 +291,8 @@ class Monitor:
     # --- what comes in --------------------------------------------------------------------------
 
     def _take(self, record: Record) -> None:
+        if not self._launched().is_here:
+            record = guarded(record)  # of this machine it is read without secrets
         if isinstance(record, SampleRecord):
             if not self._recalled:
                 self._recall(record.sample)

@@ -12,28 +12,13 @@ from collections.abc import Iterable, Mapping
 from pathlib import PurePath
 from typing import Any
 
+from gputui.secret_values import HIDDEN, without_secrets
+
 _IPV4 = re.compile(r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?![\w.]*\w)")
 _IPV6 = re.compile(r"(?<![\w:])(?:[0-9a-fA-F]{0,4}:){2,7}[0-9a-fA-F]{0,4}(?![\w:])")
 _MAC = re.compile(r"(?<![\w:-])(?:[0-9a-fA-F]{2}[:-]){5}[0-9a-fA-F]{2}(?![\w:-])")
 _MAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 _HOME = re.compile(r"(?P<folder>/(?:home|Users)/)(?P<user>[^/\s'\":,)]+)")
-_SECRET_NAME = (
-    r"[\w-]*(?:token|secret|passw(?:or)?d|passphrase|pwd|(?:api|access|private)[-_]?key|credential"
-    r"|authorization)[\w-]*"
-)
-_SECRET = re.compile(
-    rf"(?P<name>--{_SECRET_NAME}\s+|{_SECRET_NAME}[\"']?\s*[=:]\s*)"
-    r"(?P<value>\"[^\"]*\"|'[^']*'|(?:(?:Bearer|Basic|Token)\s+)?[^\s\"';&]{3,})",
-    re.I,
-)
-_IN_ADDRESS = re.compile(
-    r"(?P<name>\b[a-z][a-z0-9+.-]*://[^\s/:@]+:)(?P<value>[^\s/@]+)(?=@)", re.I
-)
-_KEY = re.compile(
-    r"\b(?:hf_\w{10,}|sk-[\w-]{10,}|A[KS]IA[0-9A-Z]{12,}|gh[pousr]_\w{10,}|github_pat_\w{10,}"
-    r"|glpat-[\w-]{10,}|nvapi-[\w-]{10,}|xox[a-z]-[\w-]{10,}|AIza[\w-]{20,}|eyJ[\w.-]{20,})"
-)
-
 _LEAST_NAME = 2
 """A single letter stands for too much else."""
 
@@ -60,11 +45,9 @@ class Redaction:
 
     def text(self, text: str) -> str:
         """The text, without what is nobody else's business."""
-        text = _SECRET.sub(lambda found: found["name"] + self._counted("secret", "SECRET"), text)
-        text = _IN_ADDRESS.sub(
-            lambda found: found["name"] + self._counted("secret", "SECRET"), text
-        )
-        text = _KEY.sub(lambda _: self._counted("secret", "SECRET"), text)
+        text = without_secrets(text)
+        if hidden := text.count(HIDDEN):
+            self.counts["secret"] = self.counts.get("secret", 0) + hidden
         text = _MAIL.sub(lambda found: self._named("mail", found[0]), text)
         text = _HOME.sub(lambda found: found["folder"] + self._named("user", found["user"]), text)
         text = _MAC.sub(lambda found: self._named("mac", found[0]), text)

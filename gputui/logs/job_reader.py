@@ -16,6 +16,7 @@ from gputui.logs.prefix import split_prefix
 from gputui.logs.sieve import Sieve
 from gputui.logs.statement import Statement, statement_of
 from gputui.logs.texts import match
+from gputui.secret_values import without_secrets
 from gputui.text import decoded
 
 _MOST_HALF_BYTES = 1 << 20
@@ -111,7 +112,7 @@ class JobReader:
         raw = _COLOUR.sub(b"", raw)
         # A leading blank tells a continuation; decoding takes it off.
         indent = " " * (len(raw) - len(raw.lstrip(b" \t")))
-        text = decoded(raw)
+        text = without_secrets(decoded(raw))
         statement = statement_of(indent + text)
         known = match(statement) if statement is not None else None
         if known is None or statement is None:

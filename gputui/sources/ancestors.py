@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from gputui.model import Ancestor
 from gputui.sources.files import read
-from gputui.sources.proc_stat import read_stat
+from gputui.sources.proc_stat import command_text, read_stat
 from gputui.sources.users import Users
-from gputui.text import decoded
 
 _MOST_LEVELS = 8
 """As far up as is worth knowing: above launchers stand sessions and services."""
@@ -43,4 +42,4 @@ def _command(proc: str, pid: int, name: bytes) -> str:
         arguments = read(f"{proc}/{pid}/cmdline", _COMMAND_BYTES)
     except OSError:
         arguments = b""
-    return decoded(arguments.replace(b"\0", b" ") if arguments else b"[%b]" % name)
+    return command_text(arguments, name)

@@ -1,11 +1,16 @@
-"""/proc/PID/stat: a process's name, since when it runs, what it uses (proc_pid_stat(5))."""
+"""/proc/PID: a process's name, since when it runs, what it uses, and what it was started with.
+
+Sources: proc_pid_stat(5), proc_pid_cmdline(5).
+"""
 
 from __future__ import annotations
 
 import os
 from dataclasses import dataclass
 
+from gputui.secret_values import command_line
 from gputui.sources.files import read
+from gputui.text import decoded
 
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
@@ -49,3 +54,8 @@ def read_stat(proc: str, pid: int) -> ProcStat | None:
         )
     except (OSError, ValueError, IndexError):
         return None
+
+
+def command_text(arguments: bytes, name: bytes) -> str:
+    """What is shown of /proc/PID/cmdline, without secrets; the name where that is empty."""
+    return command_line(arguments) if arguments else decoded(b"[%b]" % name)

@@ -17,9 +17,8 @@ from gputui.sources.ancestors import ancestors_of
 from gputui.sources.files import read
 from gputui.sources.jobs import Job, job_of
 from gputui.sources.namespace import HOST_PID, PidNamespace
-from gputui.sources.proc_stat import ProcStat, read_stat
+from gputui.sources.proc_stat import ProcStat, command_text, read_stat
 from gputui.sources.users import Users
-from gputui.text import decoded
 
 HAS_ENDED = "it has ended"
 REUSED = "it has ended, and its PID is another's now"
@@ -217,9 +216,7 @@ class ProcessTable:
     def _refresh(self, pid: int, known: _Known, stat: ProcStat) -> bool:
         """Read what seldom changes; False if the process is not quite there yet (or any more)."""
         arguments = self._read(pid, "cmdline", _COMMAND_BYTES)
-        known.command = decoded(
-            arguments.replace(b"\0", b" ") if arguments else b"[%b]" % stat.name
-        )
+        known.command = command_text(arguments, stat.name)
         if known.user is None:
             known.user = self._users.of(f"{self._proc}/{pid}")
         known.ancestors = ancestors_of(self._proc, stat.parent_pid, self._users)
