@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from chaos.fault import Fault
 from chaos.selection import Gpus, Inventory, Nodes
+from chaos.undo import Layers, Undo
 from fakes.clock import Epoch
 from fakes.node import Driver, Node
 from fakes.process import JobSpec, ProcessHost, ProcessTable
@@ -18,13 +20,19 @@ MAX_NODES = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Fleet:
-    """So many nodes, named n0, n1 ..., each with so many GPUs of one model."""
+    """So many nodes, named n0, n1 ..., each with so many GPUs of one model.
+
+    ``nics`` are each node's network interfaces by name, the usual ones if none are given;
+    ``spares`` are GPU boards on the shelf.
+    """
 
     nodes: int = 1
     gpus: int = 8
     model: str = "h100-sxm"
     driver: str | None = None
     scheduler: str | None = None
+    nics: tuple[str, ...] = ()
+    spares: int = 0
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -53,14 +61,22 @@ class Job:
     memory_bytes: int = 60 << 30
     user: str = "alice"
     command: str = "python3 train.py"
+    priority: int = 100
 
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """A fleet and its jobs."""
+    """A fleet and its jobs.
+
+    ``before`` are faults that happened before the run began, and that are never healed: files,
+    environments and services that are not as usual. ``expected_gpus`` is how many GPUs the
+    monitor's config says that a node has.
+    """
 
     fleet: Fleet
     jobs: tuple[Job, ...] = ()
+    before: tuple[Fault, ...] = ()
+    expected_gpus: int | None = None
 
     @property
     def inventory(self) -> Inventory:
@@ -110,6 +126,8 @@ def build_world(
     world = World(nodes, seed=seed, schedules=fleet.scheduler is not None)
     for job in given.jobs:
         start_job(job, world, given.inventory)
+    for fault in given.before:
+        fault.apply(world, Undo(Layers()))
     for node in nodes:
         node.settle(0)
     return world
@@ -140,5 +158,5 @@ def start_job(job: Job, world: World, inventory: Inventory) -> tuple[tuple[str, 
         started += ((name, process.pid) for process in processes)
         specs[name] = spec
         first_rank += len(gpus)
-    world.cluster.add(job.id, specs)
+    world.cluster.add(job.id, specs).priority = job.priority
     return tuple(started)

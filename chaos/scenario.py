@@ -16,13 +16,19 @@ The file format is YAML 1.2 (``chaos/loader.py`` reads it)::
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from chaos.errors import Place
 from chaos.fault import Fault
 from chaos.fleet import Given
+from chaos.selection import Inventory
 from chaos.terms import Terms
+
+if TYPE_CHECKING:
+    from chaos.variation import Variation
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +36,12 @@ class Heal:
     """Take back the fault of an earlier entry."""
 
     id: str
+
+
+def started_job(what: Fault | Heal) -> str | None:
+    """The id of the job that an entry starts, if it starts one."""
+    job = getattr(what, "start", None)
+    return job if isinstance(job, str) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +56,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """A drill."""
+    """A drill. ``vary`` is what may vary between runs, ``drawn`` what was drawn for this one."""
 
     name: str
     why: str
@@ -53,10 +65,26 @@ class Scenario:
     timeline: tuple[Entry, ...] = ()
     seed: int = 0
     terms: Terms = field(default_factory=Terms)
+    vary: tuple[Variation, ...] = ()
+    drawn: Mapping[str, str] = field(default_factory=dict)
+    reseeded: bool = False
+    """Whether ``seed`` is another than the file's."""
 
     def seeded(self, seed: int | None) -> Scenario:
-        """The same with another seed; with None as it is."""
-        return self if seed is None else replace(self, seed=seed)
+        """The same with another seed, and what varies drawn by it; with None as it is."""
+        if seed is None:
+            return self
+        from chaos.variation import draw, varied  # it stands on this module
+
+        return replace(varied(self, draw(self, seed)), seed=seed, reseeded=True)
+
+    @property
+    def inventory(self) -> Inventory:
+        """What there is to select from: what is given, and the jobs that the timeline starts."""
+        given = self.given.inventory
+        started = (started_job(entry.what) for entry in self.timeline)
+        jobs = dict.fromkeys([*given.jobs, *(job for job in started if job is not None)])
+        return replace(given, jobs=tuple(jobs))
 
     @property
     def begins_us(self) -> int:

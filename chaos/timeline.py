@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from chaos.errors import Mistakes, Place, ScenarioError, did_you_mean, quoted, shortened
-from chaos.fault import ArgumentError, Fault, check_selections, families, parse_fault
+from dataclasses import replace
+
+from chaos.errors import Mistakes, ScenarioError, did_you_mean, quoted
+from chaos.fault import Fault, families
+from chaos.fault_reader import read_fault
 from chaos.fields import Fields, items_of, read_value
-from chaos.scenario import Entry, Heal
+from chaos.scenario import Entry, Heal, started_job
 from chaos.selection import Inventory
 from chaos.values import Duration
 from chaos.yaml_tree import Table, Tree, Word, kind_of
@@ -19,6 +22,11 @@ class TimelineReader:
         self._mistakes = mistakes
         self._verbs = (*families(), "heal")
         self._ids: dict[str, None] = {}
+
+    @property
+    def inventory(self) -> Inventory | None:
+        """What there is to select from, with the jobs that the entries read so far start."""
+        return self._inventory
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -53,6 +61,10 @@ class TimelineReader:
             what = self._heal(fields) if verb.text == "heal" else self._fault(verb, fields)
         if name is not None:
             self._ids[name.text] = None
+        job = None if what is None else started_job(what)
+        if job is not None and self._inventory is not None:
+            jobs = tuple(dict.fromkeys((*self._inventory.jobs, job)))
+            self._inventory = replace(self._inventory, jobs=jobs)
         if at is None or what is None or verb is None:
             return None
         return Entry(at.us, what, verb.place, name.text if name else None)
@@ -84,33 +96,5 @@ class TimelineReader:
         return Heal(word.text) if word is not None else None
 
     def _fault(self, verb: Word, fields: Fields) -> Fault | None:
-        arguments = fields.get(verb.text)
-        if not isinstance(arguments, Table):
-            place = arguments.place if arguments else verb.place
-            self._mistakes.add(place, f"'{verb.text}' takes a mapping, such as {{gpu: n0/3, ...}}.")
-            return None
-        words: dict[str, str] = {}
-        for key, value in arguments.entries:
-            if not isinstance(value, Word):
-                raise ScenarioError(
-                    value.place,
-                    f"{shortened(key.text)}: expected one value, not {kind_of(value)}.",
-                )
-            words[key.text] = value.text
-        try:
-            fault = parse_fault(verb.text, words)
-            if self._inventory is not None:
-                check_selections(fault, self._inventory)
-        except ArgumentError as error:
-            for one in (error, *error.others):
-                self._mistakes.add(_place_of(one, verb, arguments), str(one))
-            return None
-        return fault
-
-
-def _place_of(error: ArgumentError, verb: Word, arguments: Table) -> Place:
-    """Where an argument's mistake lies: at its value, at its name, or at the fault's verb."""
-    if error.name is None:
-        return verb.place
-    part = arguments.key(error.name) if error.in_name else arguments.get(error.name)
-    return part.place if part is not None else verb.place
+        tree = fields.get(verb.text)
+        return read_fault(verb.text, verb.place, tree, self._inventory, self._mistakes)

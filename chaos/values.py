@@ -7,7 +7,7 @@ same way everywhere: what was found, and what was expected, with an example.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import Enum
@@ -22,6 +22,7 @@ _NUMBER = r"([0-9]{1,40}(?:\.[0-9]{1,40})?)"
 _UNIT_US = {"us": 1, "ms": 1_000, "s": 1_000_000, "m": 60_000_000, "h": 3_600_000_000}
 _UNIT_US["d"] = 24 * _UNIT_US["h"]
 _UNIT_BYTES = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
+_SETTING = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _DURATION_PART = re.compile(_NUMBER + r"(us|ms|s|m|h|d)")
 _SIZE = re.compile(_NUMBER + r" ?(B|KiB|MiB|GiB|TiB)")
 _MAX_COUNT = 100_000
@@ -239,6 +240,30 @@ class DriverVersion:
         return self.text
 
 
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Names with their values, as an environment has them."""
+
+    pairs: tuple[tuple[str, str], ...]
+
+    @classmethod
+    def parse(cls, text: str) -> Settings:
+        """Read ``A=1,B=2``; where each stands on a line of its own, values may have commas."""
+        parts = text.splitlines() if "\n" in text else text.split(",")
+        pairs = [part.partition("=") for part in parts if part]
+        if not pairs or not all(_SETTING.fullmatch(name) and equals for name, equals, _ in pairs):
+            raise BadValueError(text)
+        return cls(tuple((name, value) for name, _, value in pairs))
+
+    @classmethod
+    def of(cls, pairs: Iterable[tuple[str, str]]) -> str:
+        """The words for such pairs, to be parsed."""
+        return "".join(f"{name}={value}\n" for name, value in pairs)
+
+    def __str__(self) -> str:
+        return ",".join(f"{name}={value}" for name, value in self.pairs)
+
+
 def _whole(text: str) -> int:
     if not re.fullmatch(r"[0-9]{1,9}", text):
         raise BadValueError(text)
@@ -263,6 +288,7 @@ _READERS: dict[type, _Reader] = {
     Watts: (Watts.parse, "power with its unit, such as 300W or 4.5kW"),
     Numbers: (Numbers.parse, "a number counted from 0, a range or all, such as 4, 0..3 or all"),
     DriverVersion: (DriverVersion.parse, "a version of the driver, such as 570.133.20"),
+    Settings: (Settings.parse, "names with their values, such as NCCL_DEBUG=INFO"),
     int: (_whole, "a whole number, such as 79"),
     bool: (_truth, "true or false"),
     str: (str, "a text"),

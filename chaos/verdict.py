@@ -8,7 +8,7 @@ outranks fail: what a script does after an answer that it did not get proves not
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
@@ -35,11 +35,26 @@ class Verdict(str, Enum):
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """An expectation, when it was to be met, and how it came out."""
+    """An expectation, when it was to be met, and how it came out. ``waits`` is False for one of
+    what is not to happen.
+    """
 
     expectation: Expectation
     timing: Timing
     outcome: Outcome
+    waits: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """An expectation while the run goes on. ``outcome`` is None while it is open; ``waits`` says
+    whether anything is to come that would decide it.
+    """
+
+    expectation: Expectation
+    timing: Timing
+    waits: bool
+    outcome: Outcome | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +86,7 @@ class Bench:
 
     def __init__(self, scenario: Scenario) -> None:
         self.scenario = scenario
-        self._inventory = scenario.given.inventory
+        self._inventory = scenario.inventory
         terms = scenario.terms
         self.timings = tuple(
             terms.timing(one, scenario.begins_us, scenario.starts_us) for one in terms.expectations
@@ -117,11 +132,20 @@ class Bench:
             if judge.waits and judge.outcome(now_us) is None
         )
 
+    def standing(self, now_us: int) -> tuple[Standing, ...]:
+        """How each expectation stands by now."""
+        decided: Sequence[Outcome | None] | None = self._outcomes
+        if decided is None:
+            decided = [judge.outcome(now_us) for judge in self._judges]
+        waits = [judge.waits for judge in self._judges]
+        return tuple(map(Standing, self.scenario.terms.expectations, self.timings, waits, decided))
+
     def result(self, end_us: int, unknown: Iterable[str] = ()) -> Result:
         """The verdict, now that the run is over."""
         terms = self.scenario.terms
         outcomes = self._outcomes or tuple(judge.at_end(end_us) for judge in self._judges)
-        judged = tuple(map(Judged, terms.expectations, self.timings, outcomes))
+        waits = [judge.waits for judge in self._judges]
+        judged = tuple(map(Judged, terms.expectations, self.timings, outcomes, waits))
         pages = tuple(
             page for incident, page in self._pages.items() if not self._is_covered(incident)
         )

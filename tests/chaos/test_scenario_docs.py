@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from chaos import loader, terms
+from chaos import given_reader, loader, terms
 from chaos.condition import condition_types
 from chaos.expectation import expectation_types
 from chaos.fault import families
@@ -25,9 +25,9 @@ TERMS = set(re.findall(r"`([^`\n]+)`", TEXT))
     "keys",
     [
         loader.KEYS,
-        loader.GIVEN_KEYS,
-        loader.FLEET_KEYS,
-        loader.JOB_KEYS,
+        given_reader.GIVEN_KEYS,
+        given_reader.FLEET_KEYS,
+        given_reader.JOB_KEYS,
         terms.RUNBOOK_KEYS,
         terms.STOP_KEYS,
         *([*kind.types, "from", "within", "hold"] for kind in expectation_types().values()),
