@@ -21,6 +21,7 @@ from fakes.memory import Allocation
 from fakes.noise import noise, seed_of
 from fakes.pcie import PcieLink
 from fakes.profile import MIB, Profile
+from fakes.settings import Settings
 from fakes.thermal import Conditions, Limit, Plan, Regime, VideoClocks, plan, wanted_mw
 from fakes.traffic import traffic
 
@@ -96,6 +97,7 @@ class Gpu:
         self.reset_required = False
         self.recovery_action = 0
         self.persistence = True
+        self.settings = Settings()
         self.memory_errors = MemoryErrors()
         self.remapped_rows = RemappedRows()
         self.retired_pages = RetiredPages()
@@ -165,6 +167,12 @@ class Gpu:
         """Cap the board's power from ``at_us`` on."""
         self.power_limit_mw = limit_mw
         self._change(replace(self._conditions, power_limit_mw=limit_mw), at_us)
+
+    def set_settings(self, settings: Settings, at_us: int) -> None:
+        """Be set so from ``at_us`` on."""
+        self.settings = settings
+        if settings.sm_range != self._conditions.sm_range:
+            self._change(replace(self._conditions, sm_range=settings.sm_range), at_us)
 
     def set_brake(self, by: str, at_us: int, *, on: bool) -> None:
         """Let ``by`` pull the power brake from ``at_us`` on, or let go of it.
@@ -271,6 +279,8 @@ class Gpu:
     def memory_clock_mhz(self) -> int:
         """Memory clock."""
         clocks = self.profile.clocks
+        if self.settings.locked_memory_mhz:
+            return self.settings.locked_memory_mhz
         return clocks.memory_idle_mhz if self.is_idle else clocks.memory_mhz
 
     @property

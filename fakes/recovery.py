@@ -80,6 +80,7 @@ def renew(gpu: Gpu, at_us: int) -> None:
     gpu.remapped_rows.pending = False
     gpu.retired_pages.pending = False
     unowned.free(gpu, at_us)
+    gpu.set_settings(gpu.settings.after_reset(), at_us)
     gpu.set_power_limit(gpu.profile.power.limit_mw, at_us)
 
 

@@ -24,6 +24,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from fakes.profile import Profile
+from fakes.settings import ANY_CLOCK, ClockRange
 
 NEVER_US = 1 << 62
 """A moment that does not come."""
@@ -36,6 +37,7 @@ class Limit(Enum):
 
     NONE = "none"
     IDLE = "idle"
+    SETTING = "setting"
     POWER = "power"
     BRAKE = "brake"
     HEAT = "heat"
@@ -46,7 +48,8 @@ class Limit(Enum):
 class Conditions:
     """What decides a GPU's regime. ``load`` is 0..1; ``airflow`` 1 is as designed.
 
-    ``braked`` says that somebody outside pulls the power brake.
+    ``braked`` says that somebody outside pulls the power brake; ``sm_range`` is what the clock was
+    set to.
     """
 
     load: float = 0.0
@@ -54,6 +57,7 @@ class Conditions:
     air_c: float = 25.0
     power_limit_mw: int = 0
     braked: bool = False
+    sm_range: ClockRange = ANY_CLOCK
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,8 +176,17 @@ def wanted_mw(profile: Profile, conditions: Conditions) -> int:
     """The power that a GPU would draw if neither heat nor the brake held it."""
     if conditions.load <= 0:
         return profile.power.idle_mw
+    return _power_at(profile, conditions.load, _free_clock(profile, conditions)[0])
+
+
+def _free_clock(profile: Profile, conditions: Conditions) -> tuple[int, Limit]:
+    """The clock under a load that neither heat nor the brake holds, and what keeps it there."""
     clock = _clock_for(profile, conditions.load, conditions.power_limit_mw)
-    return _power_at(profile, conditions.load, clock)
+    limit = Limit.POWER if clock < profile.clocks.max_mhz else Limit.NONE
+    highest_mhz = conditions.sm_range.highest_mhz
+    if highest_mhz and clock > highest_mhz:
+        return highest_mhz, Limit.SETTING
+    return clock, limit
 
 
 def plan(profile: Profile, conditions: Conditions, start_us: int, start_c: float) -> Plan:
@@ -189,9 +202,9 @@ def plan(profile: Profile, conditions: Conditions, start_us: int, start_c: float
 
     if conditions.load <= 0:
         clock, power_mw, limit = clocks.idle_mhz, profile.power.idle_mw, Limit.IDLE
+        clock = max(clock, conditions.sm_range.lowest_mhz)
     else:
-        clock = _clock_for(profile, conditions.load, conditions.power_limit_mw)
-        limit = Limit.POWER if clock < clocks.max_mhz else Limit.NONE
+        clock, limit = _free_clock(profile, conditions)
         if conditions.braked and clock > (braked_mhz := _braked_mhz(profile)):
             clock, limit = braked_mhz, Limit.BRAKE
         power_mw = _power_at(profile, conditions.load, clock)

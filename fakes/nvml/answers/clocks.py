@@ -18,6 +18,7 @@ _VIOLATION = Struct("<QQ")
 _REASONS = {
     Limit.NONE: 0,
     Limit.IDLE: 0x1,
+    Limit.SETTING: 0x2,
     Limit.POWER: 0x4,
     Limit.BRAKE: 0,
     Limit.HEAT: 0x20,
@@ -59,13 +60,21 @@ def max_clock_info(gpu: Gpu, at_us: int, domain: int) -> Value:
     return uint32((clocks.max_mhz, clocks.max_mhz, clocks.memory_mhz, clocks.video_max_mhz)[domain])
 
 
+@answers("nvmlDeviceGetApplicationsClock")
+def applications_clock(gpu: Gpu, at_us: int, domain: int) -> Value:
+    """The clock that applications ask for: the highest, unless somebody set another."""
+    if gpu.settings.application_mhz and domain <= _MEMORY:
+        memory_mhz, sm_mhz = gpu.settings.application_mhz
+        return uint32(memory_mhz if domain == _MEMORY else sm_mhz)
+    return fixed_clock(gpu, at_us, domain)
+
+
 @answers(
-    "nvmlDeviceGetApplicationsClock",
     "nvmlDeviceGetDefaultApplicationsClock",
     "nvmlDeviceGetMaxCustomerBoostClock",
 )
 def fixed_clock(gpu: Gpu, at_us: int, domain: int) -> Value:
-    """The clock that applications ask for, and the highest that a customer may: the highest.
+    """The clock that applications ask for by default, and a customer at most: the highest.
 
     The video clock follows the SM's and has none of its own.
     """
@@ -79,7 +88,9 @@ def clock(gpu: Gpu, at_us: int, domain: int, which: int) -> Value:
     """One of a domain's clocks (nvmlClockId_t): present, asked for, by default, highest."""
     if which == _CURRENT:
         return clock_info(gpu, at_us, domain)
-    if which in (_APPLICATION_TARGET, _APPLICATION_DEFAULT, _CUSTOMER_BOOST_MAX):
+    if which == _APPLICATION_TARGET:
+        return applications_clock(gpu, at_us, domain)
+    if which in (_APPLICATION_DEFAULT, _CUSTOMER_BOOST_MAX):
         return fixed_clock(gpu, at_us, domain)
     raise NvmlError(Code.INVALID_ARGUMENT)
 

@@ -25,8 +25,8 @@ _SRAM_STATUS = Struct("<I4x11QI4x")
 
 @answers("nvmlDeviceGetEccMode")
 def ecc_mode(gpu: Gpu, at_us: int) -> Value:
-    """Whether ECC is on now, and after the next reboot."""
-    return uint32(_ENABLED), uint32(_ENABLED)
+    """Whether ECC is on now, and after the next reset."""
+    return uint32(gpu.settings.ecc), uint32(gpu.settings.ecc_pending)
 
 
 @answers("nvmlDeviceGetDefaultEccMode")

@@ -85,8 +85,8 @@ def _of_links(reading: Callable[[Gpu, int], int]) -> Reading:
 
 
 _ECC: dict[int, tuple[_Type, Reading]] = {
-    1: (_UNSIGNED, _fixed(1)),
-    2: (_UNSIGNED, _fixed(1)),
+    1: (_UNSIGNED, lambda gpu, at_us, _: gpu.settings.ecc),
+    2: (_UNSIGNED, lambda gpu, at_us, _: gpu.settings.ecc_pending),
     3: (_UNSIGNED_LONG_LONG, lambda gpu, at_us, _: gpu.memory_errors.corrected(at_us)),
     4: (_UNSIGNED_LONG_LONG, lambda gpu, at_us, _: gpu.memory_errors.all_volatile_uncorrected),
     5: (_UNSIGNED_LONG_LONG, lambda gpu, at_us, _: _corrected_for_life(gpu, at_us)),

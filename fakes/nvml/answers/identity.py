@@ -157,8 +157,8 @@ def set_persistence_mode(gpu: Gpu, node: Node, at_us: int, mode: int) -> Value:
 
 @answers("nvmlDeviceGetComputeMode")
 def compute_mode(gpu: Gpu, at_us: int) -> Value:
-    """nvmlComputeMode_t: any number of processes may compute."""
-    return uint32(0)
+    """nvmlComputeMode_t: how many processes may compute."""
+    return uint32(gpu.settings.compute_mode)
 
 
 @answers("nvmlDeviceGetDisplayMode")
@@ -182,7 +182,7 @@ def virtualization_mode(gpu: Gpu, at_us: int) -> Value:
 @answers("nvmlDeviceGetAccountingMode")
 def accounting_mode(gpu: Gpu, at_us: int) -> Value:
     """Whether statistics of ended processes are kept."""
-    return uint32(_DISABLED)
+    return uint32(gpu.settings.accounting)
 
 
 @answers("nvmlDeviceGetAccountingBufferSize")

@@ -1,4 +1,4 @@
-"""Multi-instance GPU, switched off: there are modes to read, and no instances."""
+"""Multi-instance GPU: there are modes to read and to set, and no instances."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from fakes.nvml.answer import Reach, Value, answers
 from fakes.nvml.codes import Code, NvmlError
 from fakes.nvml.values import require, uint32
 
-_DISABLED = 0
+_MOST_INSTANCES = 7
 
 
 @answers("nvmlDeviceGetMigMode")
 def mig_mode(gpu: Gpu, at_us: int) -> Value:
     """Whether MIG is on now, and after the next reset."""
     require(gpu.profile.can.mig)
-    return uint32(_DISABLED), uint32(_DISABLED)
+    return uint32(gpu.settings.mig), uint32(gpu.settings.mig_pending)
 
 
 @answers("nvmlDeviceGetMaxMigDeviceCount")
 def max_mig_devices(gpu: Gpu, at_us: int) -> Value:
     """How many MIG devices there can be: zero while MIG is off (nvml.h)."""
-    return uint32(0)
+    return uint32(_MOST_INSTANCES if gpu.settings.mig else 0)
 
 
 @answers("nvmlDeviceIsMigDeviceHandle", reach=Reach.DRIVER)

@@ -49,6 +49,7 @@ INPUTS: dict[str, tuple[Input, ...]] = {
     "nvmlDeviceGetHandleByPciBusId_v2": (b"00000000:43:00.0",),
     "nvmlDeviceGetMemoryErrorCounter": (0, 0, 2),
     "nvmlDeviceGetSupportedGraphicsClocks": (2619,),
+    "nvmlDeviceSetApplicationsClocks": (2619, 1980),
     "nvmlDeviceSetPowerManagementLimit": (300_000,),
     "nvmlDeviceSetPowerManagementLimit_v2": (struct.pack("<III", 0x200000C, 0, 300_000),),
 }
@@ -230,6 +231,7 @@ LACKING = {
         "nvmlDeviceGetGpuFabricInfo", "nvmlDeviceGetGpuFabricInfoV",
         "nvmlDeviceGetConfComputeMemSizeInfo", "nvmlGpmSampleGet",
         "nvmlDeviceGetMigMode", "nvmlDeviceGetMigDeviceHandleByIndex",
+        "nvmlDeviceSetMigMode",
         "nvmlDeviceGetNvLinkState", "nvmlDeviceGetNvLinkVersion", "nvmlDeviceGetNvLinkCapability",
         "nvmlDeviceGetNvLinkErrorCounter", "nvmlDeviceGetNvLinkRemoteDeviceType",
         "nvmlDeviceGetNvLinkRemotePciInfo", "nvmlDeviceGetNvLinkRemotePciInfo_v2",
