@@ -10,6 +10,7 @@ import ipaddress
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import PurePath
+from types import MappingProxyType
 from typing import Any
 
 from gputui.secret_values import HIDDEN, without_secrets
@@ -19,6 +20,9 @@ _IPV6 = re.compile(r"(?<![\w:])(?:[0-9a-fA-F]{0,4}:){2,7}[0-9a-fA-F]{0,4}(?![\w:
 _MAC = re.compile(r"(?<![\w:-])(?:[0-9a-fA-F]{2}[:-]){5}[0-9a-fA-F]{2}(?![\w:-])")
 _MAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 _HOME = re.compile(r"(?P<folder>/(?:home|Users)/)(?P<user>[^/\s'\":,)]+)")
+OTHER_BOARD = "of-gpu-"
+"""How the word for another board begins; its index follows."""
+
 _LEAST_NAME = 2
 """A single letter stands for too much else."""
 
@@ -26,15 +30,26 @@ _COMMON = frozenset({"root", "localhost", "nobody", "daemon", "kernel", "nvidia"
 
 
 class Redaction:
-    """Replaces names, and counts what it replaced. ``hosts`` and ``users`` are known to be such."""
+    """Replaces names, and counts what it replaced.
 
-    def __init__(self, *, hosts: Iterable[str] = (), users: Iterable[str] = ()) -> None:
+    ``hosts`` and ``users`` are known to be such; ``boards`` are names of boards that are nobody
+    else's business, each with the word for it.
+    """
+
+    def __init__(
+        self,
+        *,
+        hosts: Iterable[str] = (),
+        users: Iterable[str] = (),
+        boards: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
         self.counts: dict[str, int] = {}
         self._words: dict[tuple[str, str], str] = {}
         self._known: dict[str, str] = {}
         for sort, names in (("host", hosts), ("user", users)):
             for name in names:
                 self._know(sort, name)
+        self._known.update(boards)
 
     def _know(self, sort: str, name: str) -> None:
         """A name, and what of it is used alone: a host without its domain."""
@@ -79,7 +94,8 @@ class Redaction:
 
     def _known_as(self, name: str) -> str:
         word = self._known[name]
-        return self._counted(word.rstrip("0123456789"), word)
+        sort = "board" if word.startswith(OTHER_BOARD) else word.rstrip("0123456789")
+        return self._counted(sort, word)
 
     def _address(self, found: re.Match[str]) -> str:
         try:
