@@ -11,9 +11,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 
+from chaos.concerned import concerned, concerned_by
 from chaos.errors import did_you_mean, quoted
 from chaos.fault import Fault, FaultError, type_of
 from chaos.scenario import Entry, Heal
+from chaos.selection import Inventory
 from chaos.undo import Layers, Undo
 from fakes.world import World
 
@@ -43,8 +45,11 @@ class Run:
         self._layers = Layers()
         self._counts: dict[str, int] = {}
         self._listeners: list[tuple[Callable[[Active], None], Callable[[Active], None]]] = []
-        for number, entry in enumerate(timeline):
-            world.schedule(entry.at_us, f"timeline/{number:05}", partial(self._play, entry))
+        self._inventory = Inventory.of(world)
+        entries = tuple(timeline)
+        for number, nodes in enumerate(concerned_by(entries, self._inventory)):
+            entry, actor = entries[number], f"timeline/{number:05}"
+            world.schedule(entry.at_us, actor, partial(self._play, entry), concerns=nodes)
 
     def listen(self, applied: Callable[[Active], None], healed: Callable[[Active], None]) -> None:
         """Be told of every fault when it is applied, before it shows, and when it is healed."""
@@ -82,7 +87,10 @@ class Run:
         self._active[active.id] = active
         if until_us is not None:
             ticket = self.world.schedule(
-                until_us, f"heal/{active.id}", lambda: self.heal(active.id)
+                until_us,
+                f"heal/{active.id}",
+                lambda: self.heal(active.id),
+                concerns=concerned(fault, self._inventory),
             )
             undo.push(ticket.cancel)
         return active

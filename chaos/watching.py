@@ -8,11 +8,11 @@ the monitor uses. Only the clock is the run's::
         watching.until(60_000_000)
         watching.told        # the incidents at every change of one, with the time of each
 
-It looks at the node at multiples of its interval. *Polling* looks at each of them. *Event-driven*
-it looks only where something may be seen that the last look did not see: after anything happened in
-the world (and just before, so that rates are those of one interval), for as long as readings keep
-changing, when the engine wants to look (:attr:`gputui.assess.Assessor.next_look_s`), and while it
-has not decided. Both ways a line of the kernel log is heard when it is written, and a grave one
+It looks at a node at multiples of its interval. *Polling* looks at each of them. *Event-driven* it
+looks only where something may be seen that the last look did not see: after anything happened to
+the node (and just before, so that rates are those of one interval), for as long as its readings
+keep changing, when the engine wants to look (:attr:`gputui.assess.Assessor.next_look_s`), and while
+it has not decided. Both ways a line of the kernel log is heard when it is written, and a grave one
 makes it look at once, as the monitor does.
 """
 
@@ -122,8 +122,6 @@ class Watching:
         self._asked: VirtualSampler | None = None
         self._stack = ExitStack()
         self._began_us = run.world.now_us
-        self._last_us: int | None = None
-        self._looks_due = 0
         names = run.world.nodes if nodes is None else nodes
         self.nodes = {
             name: NodeWatch(
@@ -140,7 +138,10 @@ class Watching:
     def __enter__(self) -> Watching:
         """Begin: nvidia-ml-py reads this run's nodes from now on, and each is looked at."""
         self._stack.enter_context(installed(self._answer))
-        self._look()
+        self.run.world.take_touched()
+        for node in self.nodes.values():
+            self._look_at(node)
+        self._note()
         return self
 
     def __exit__(
@@ -170,24 +171,29 @@ class Watching:
         return sum(node.looked for node in self.nodes.values())
 
     def happened(self) -> None:
-        """The world was changed from outside: see to it that it is looked at."""
+        """The world was changed from outside: see to it that every node is looked at."""
         self.run.advance(self.now_us)
-        self._looks_due = _LOOKS_AFTER
+        self._touch(self.nodes)
         self._hear()
 
     def until(self, end_us: int) -> None:
         """Let time pass until ``end_us``, watching."""
+        world = self.run.world
         while True:
-            look_us = self._next_look_us()
-            step_us = min(look_us, self.run.world.next_us(), end_us)
+            # What was done to a node from outside, by a command say, is seen at its next look.
+            self._touch(world.take_touched())
+            look_us = min(map(self._next_look_us, self.nodes.values()))
+            step_us = min(look_us, world.next_us(), end_us)
             if self.run.advance(step_us):
-                self._looks_due = _LOOKS_AFTER
+                self._touch(world.take_touched())
                 self._hear()
-                if self.run.world.next_us() <= step_us:
+                if world.next_us() <= step_us:
                     continue
-                look_us = self._next_look_us()
-            if look_us <= self.now_us:
-                self._look()
+            due = [one for one in self.nodes.values() if self._next_look_us(one) <= self.now_us]
+            if due:
+                for node in due:
+                    self._look_at(node)
+                self._note()
             elif step_us >= end_us:
                 return
 
@@ -198,29 +204,25 @@ class Watching:
 
     # --- when to look ---------------------------------------------------------------------------
 
-    def _next_look_us(self) -> int:
-        """The next multiple of the interval, from the start, at which to look."""
-        last_us = self._began_us if self._last_us is None else self._last_us
+    def _touch(self, names: Iterable[str]) -> None:
+        for name in names:
+            if name in self.nodes:
+                self.nodes[name].touch()
+
+    def _next_look_us(self, node: NodeWatch) -> int:
+        """The next multiple of the interval, from the start, at which to look at a node."""
+        last_us = self._began_us if node.last_us is None else node.last_us
         following_us = self._on_grid(last_us + 1)
-        if self._looks is Looks.POLLING:
+        if self._looks is Looks.POLLING or node.is_moving:
             return following_us
-        if any(node.is_moving for node in self.nodes.values()):
-            return following_us
-        if self._looks_due:
+        if node.looks_due:
             return max(self._on_grid(self.now_us), following_us)
-        due_us = self._on_grid(min(node.next_look_us for node in self.nodes.values()))
-        happens_us = min(self.run.world.next_us(), self._next_regime_us())
+        due_us = self._on_grid(node.next_look_us)
+        happens_us = min(self.run.world.next_on_us(node.name), node.next_regime_us)
         before_us = self._on_grid(happens_us) - self._interval_us
         if before_us <= last_us:
             before_us = self._on_grid(happens_us)
         return max(min(due_us, before_us), following_us)
-
-    def _next_regime_us(self) -> int:
-        after_us = self._began_us if self._last_us is None else self._last_us
-        return min(
-            (gpu.next_regime_us(after_us) for node in self.nodes.values() for gpu in node.gpus),
-            default=NEVER_US,
-        )
 
     def _on_grid(self, at_us: int) -> int:
         """The first multiple of the interval, from the start, that is not before ``at_us``."""
@@ -231,12 +233,9 @@ class Watching:
 
     # --- looking and hearing --------------------------------------------------------------------
 
-    def _look(self) -> None:
-        for node in self.nodes.values():
-            node.look(self.now_us)
-        self._last_us = self.now_us
-        self._looks_due = max(self._looks_due - 1, 0)
-        self._note()
+    def _look_at(self, node: NodeWatch) -> None:
+        node.look(self.now_us)
+        node.had_its_turn(self.now_us)
 
     def _hear(self) -> None:
         for node in self.nodes.values():
@@ -275,6 +274,10 @@ class NodeWatch:
         passed_over: Callable[[int, int], Iterable[int]],
     ) -> None:
         self.looked = 0
+        self.last_us: int | None = None
+        """When it was last this node's turn."""
+        self.looks_due = 0
+        """How many more looks to take because something happened."""
         self.snapshot: Snapshot | None = None
         self._node = node
         self._assessor = assessor
@@ -286,15 +289,37 @@ class NodeWatch:
         self._job_lines: list[JobLine] = []
         self._still: tuple[Any, ...] = ()
         self._hurried_us = -_HURRIES_EVERY_US
+        self._regime_us: int | None = None
+        self._wanted_us: int | None = None
         self.is_moving = False
         """Whether the next look may well see something else than the last one did."""
         node.kernel_log.listen(self._lines.append)
         node.job_log.listen(self._job_lines.append)
 
     @property
-    def gpus(self) -> Iterable[Any]:
-        """The GPUs of the world that are watched."""
-        return self._node.gpus
+    def name(self) -> str:
+        """The node's name."""
+        return self._node.name
+
+    @property
+    def next_regime_us(self) -> int:
+        """When a regime of heat next ends on one of its GPUs, after its last turn."""
+        if self._regime_us is None:
+            after_us = self.last_us or 0
+            ends_us = (gpu.next_regime_us(after_us) for gpu in self._node.gpus)
+            self._regime_us = min(ends_us, default=NEVER_US)
+        return self._regime_us
+
+    def touch(self) -> None:
+        """Something happened to it."""
+        self.looks_due = _LOOKS_AFTER
+        self._regime_us = self._wanted_us = None
+
+    def had_its_turn(self, at_us: int) -> None:
+        """It was looked at, if it was up."""
+        self.last_us = at_us
+        self.looks_due = max(self.looks_due - 1, 0)
+        self._regime_us = self._wanted_us = None
 
     @property
     def incidents(self) -> tuple[Incident, ...]:
@@ -304,8 +329,10 @@ class NodeWatch:
     @property
     def next_look_us(self) -> int:
         """When gputui itself wants to look next; ``NEVER_US`` if it has no reason to."""
-        next_s = self._assessor.next_look_s
-        return NEVER_US if next_s is None else round(next_s * SECOND_US)
+        if self._wanted_us is None:
+            next_s = self._assessor.next_look_s
+            self._wanted_us = NEVER_US if next_s is None else round(next_s * SECOND_US)
+        return self._wanted_us
 
     def look(self, at_us: int) -> None:
         """Take a reading. Those that would have been like the last one were passed over.
@@ -340,6 +367,8 @@ class NodeWatch:
     def hear(self, at_us: int) -> None:
         """Hear what the kernel has said since; look at once if it is grave."""
         hurry = False
+        if self._lines or self._job_lines:
+            self.touch()
         for line in self._lines:
             event = self._parser.parse(line.text, line.at_us / SECOND_US)
             if event is not None:
@@ -357,12 +386,14 @@ class NodeWatch:
 
     def hear_job(self, event: JobEvent) -> None:
         """Hear what a job said."""
+        self._wanted_us = None
         self._assessor.hear_job(event)
 
     def changes(self) -> list[Incident]:
         """The incidents that opened, changed or cleared since the last call."""
         changed = self._assessor.changes()
         if changed:
+            self._wanted_us = None
             self.snapshot = self._assessor.refreshed()
         return changed
 

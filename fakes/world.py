@@ -2,12 +2,13 @@
 
 It reads no clock. Its driver tells it how far to :meth:`World.advance`, and may ask
 :meth:`World.next_us` for the next moment at which anything happens by itself: a scheduled action,
-memory running full, a GPU switching itself off for heat.
+memory running full, a GPU switching itself off for heat. Who watches a node asks when something
+next happens to that one, and which nodes were touched.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from fakes.cluster import Cluster
 from fakes.events import Action, EventQueue, Ticket
@@ -27,6 +28,7 @@ class World:
         self.seed = seed
         self.now_us = 0
         self._queue = EventQueue()
+        self._touched: set[str] = set()
         self._expected: dict[Gpu, tuple[Ticket, ...]] = {}
         for gpu in self.gpus():
             gpu.on_change = self._expect
@@ -42,13 +44,35 @@ class World:
         """The node that a GPU sits in."""
         return self.nodes[gpu.node]
 
-    def schedule(self, at_us: int, actor: str, action: Action) -> Ticket:
-        """Let ``action`` happen at ``at_us``, or now if that is past. Ties go by ``actor``."""
-        return self._queue.add(max(at_us, self.now_us), actor, action)
+    def schedule(
+        self, at_us: int, actor: str, action: Action, *, concerns: Collection[str] = ()
+    ) -> Ticket:
+        """Let ``action`` happen at ``at_us``, or now if that is past. Ties go by ``actor``.
+
+        It concerns the nodes in ``concerns``, else the one that a part of the actor's name is
+        (``xid/n7/3``), else perhaps any.
+        """
+        if not concerns:
+            concerns = [word for word in actor.split("/") if word in self.nodes][:1]
+        return self._queue.add(max(at_us, self.now_us), actor, action, concerns)
 
     def next_us(self) -> int:
         """When something next happens by itself; ``NEVER_US`` if nothing will."""
         return self._queue.next_us()
+
+    def next_on_us(self, node: str) -> int:
+        """When something next happens that may concern a node; ``NEVER_US`` if nothing will."""
+        return self._queue.next_on_us(node)
+
+    def touch(self, node: str) -> None:
+        """Something of a node may have changed."""
+        self._touched.add(node)
+
+    def take_touched(self) -> frozenset[str]:
+        """The nodes of which something may have changed since the last call."""
+        touched = frozenset(self._touched)
+        self._touched.clear()
+        return touched
 
     def advance(self, to_us: int) -> bool:
         """Let everything happen that is due until ``to_us``. True if anything did.
@@ -59,7 +83,11 @@ class World:
         while (due_us := self._queue.next_us()) <= to_us:
             self.now_us = max(self.now_us, due_us)
             happened = True
-            self._queue.pop()()
+            ticket = self._queue.pop()
+            action, ticket.action = ticket.action, None
+            self._touched.update(ticket.concerns or self.nodes)
+            if action is not None:
+                action()
         self.now_us = max(self.now_us, to_us)
         return happened
 
@@ -67,6 +95,7 @@ class World:
 
     def _expect(self, gpu: Gpu, at_us: int) -> None:
         """Schedule what a GPU's new conditions will bring about, in place of what the old would."""
+        self._touched.add(gpu.node)
         for ticket in self._expected.pop(gpu, ()):
             ticket.cancel()
         actor = f"{gpu.node}/{gpu.index}"

@@ -5,7 +5,12 @@ import random
 
 import pytest
 
-from chaos.fault import FaultError
+from chaos.errors import Place
+from chaos.fault import FaultError, parse_fault
+from chaos.fleet import Fleet, Given, build_world, training
+from chaos.run import Run
+from chaos.scenario import Entry
+from chaos.watching import Looks, Watching
 from fakes.profile import models
 
 FAULTS = (
@@ -106,3 +111,34 @@ def test_a_few_random_runs_tell_the_same_both_ways(watched):
 def test_two_hundred_random_runs_tell_the_same_both_ways(watched):
     """The same for more than chance."""
     check(watched, range(200))
+
+
+def fleet_played(seed, looks):
+    """A fleet of three nodes under one job, with random faults on single nodes: what was told."""
+    chance = random.Random(seed)
+    fleet = Fleet(nodes=3, gpus=2, model=chance.choice(models()))
+    entries = []
+    for number in range(chance.randint(1, 4)):
+        family, arguments = chance.choice(FAULTS)
+        words = {"gpu": f"n{chance.randrange(3)}/{chance.randrange(2)}"}
+        words |= {name: str(value).lower() for name, value in arguments.items()}
+        place = Place("fleet", number, 1)
+        at_us = round(chance.uniform(1, 60) * 1e6)
+        entries.append(Entry(at_us, parse_fault(family, words), place))
+    run = Run(build_world(Given(fleet, (training(fleet),)), seed=seed), entries)
+    with Watching(run, looks=Looks(looks)) as watching:
+        watching.until(120_000_000)
+        return watching
+
+
+def test_nodes_are_looked_at_one_by_one():
+    """On a fleet each node is looked at where something happens to it, and tells the same."""
+    looked = {"polling": 0, "event-driven": 0}
+    for seed in range(3):
+        stories = {}
+        for looks in looked:
+            run = fleet_played(seed, looks)
+            stories[looks] = story(run)
+            looked[looks] += run.looked
+        assert same(*stories.values()), (seed, stories)
+    assert looked["event-driven"] < looked["polling"] / 4
