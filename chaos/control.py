@@ -6,6 +6,10 @@ request                                                reply
 ``{"do": "inject", "fault", "arguments", "for"?}``     ``{"id": "xid-1"}``
 ``{"do": "heal", "id": "xid-1"}``, or ``"all"``        ``{"healed": ["xid-1"]}``
 ``{"do": "status"}``                                   what ``gpuchaos status --json`` prints
+``{"do": "pause"}``, ``{"do": "resume"}``              ``{"paused": true}``, or false
+``{"do": "progress", "after": 0}``                     how a game stands (chaos/game.py)
+``{"do": "hint"}``                                     ``{"hint": "what is expected next"}``
+``{"do": "end"}``                                      its progress: nothing counts from now on
 =====================================================  ==========================================
 
 A mistake is answered by ``{"error": "one sentence"}``. Only the run's user (and root) can get at

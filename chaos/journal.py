@@ -46,10 +46,15 @@ class TextOut(Protocol):
 
 
 class Journal:
-    """Writes records, and tells each to whoever listens. ``out`` gets each line at once."""
+    """Writes records, and tells each to whoever listens. ``out`` gets each line at once.
 
-    def __init__(self, out: TextOut | None = None) -> None:
+    Where several clocks are read, as in real time, ``in_order`` lets no line be earlier than the
+    one before it.
+    """
+
+    def __init__(self, out: TextOut | None = None, *, in_order: bool = False) -> None:
         self.records: list[Record] = []
+        self._in_order = in_order
         self._out = out
         self._listeners: list[Callable[[Record], None]] = []
 
@@ -59,6 +64,8 @@ class Journal:
 
     def write(self, at_us: int, event: str, facts: Mapping[str, Any]) -> Record:
         """Note what happened."""
+        if self._in_order and self.records:
+            at_us = max(at_us, self.records[-1].at_us)
         record = Record(len(self.records) + 1, at_us, event, facts)
         self.records.append(record)
         if self._out is not None:

@@ -27,17 +27,24 @@ from chaos.fault import (
     type_of,
 )
 from chaos.foreground import KEYBOARD, PASSED_ON, Foreground, Line
+from chaos.game import Game
 from chaos.lookalikes.server import CommandServer
 from chaos.run import Active, Run, UnknownFaultError
 from chaos.sandbox.host import SandboxHost
 from chaos.selection import Inventory
 from chaos.values import BadValueError, Duration, convert
-from fakes.clock import ScaledClock
+from fakes.actions import Action, Effect
+from fakes.clock import Epoch, ScaledClock
+from fakes.files.kept import KeptFiles
+from fakes.kernel_log import KernelLogFile
 from fakes.node import Node
 
 _PERIOD_S = 0.1
 _PATIENCE_S = 5.0
 """How long the program may take to end after the simulator was asked to."""
+
+_QUESTIONS = ("status", "progress")
+"""Requests that change nothing."""
 
 
 class Service(Protocol):
@@ -74,6 +81,12 @@ class LiveNode:
     host: SandboxHost
     surface: Surface | None
     commands: CommandServer | None
+    log: KernelLogFile
+    files: KeptFiles
+
+    def set_epoch(self, epoch: Epoch) -> None:
+        """Lie elsewhere on the calendar from now on."""
+        self.node.epoch = self.log.epoch = epoch
 
 
 class LiveRun:
@@ -86,8 +99,11 @@ class LiveRun:
         nodes: Sequence[LiveNode],
         inventory: Inventory,
         facts: dict[str, Any],
+        game: Game | None = None,
     ) -> None:
         self._run = run
+        self._game = game
+        self._advance = run.advance if game is None else game.advance
         self._clock = clock
         self._nodes = tuple(nodes)
         self._surfaces = [live.surface for live in nodes if live.surface is not None]
@@ -151,7 +167,7 @@ class LiveRun:
             if live.host.pending:
                 self._note_exits(live)
         now_us = self._clock.now_us()
-        happened = self._run.advance(now_us) or self._changed
+        happened = self._advance(now_us) or self._changed
         self._changed = False
         for commands in self._commands:
             happened = commands.advance(now_us, happened=happened) or happened
@@ -159,6 +175,8 @@ class LiveRun:
             self._published_s = time.monotonic()
             for surface in self._surfaces:
                 surface.publish(now_us, happened=happened)
+            for live in self._nodes:
+                live.files.refresh()
         for commands in self._commands:
             commands.settle()
 
@@ -181,13 +199,18 @@ class LiveRun:
     def _note_exits(self, live: LiveNode) -> None:
         """Processes ended, whoever ended them: in the world they end now."""
         now_us = self._clock.now_us()
-        self._run.advance(now_us)
+        self._advance(now_us)
         pids = live.host.exited()
         if live.host.ended:
             self._selector.unregister(live.host)
             self._run.problems.append(f"the first process of node {live.node.name} was ended.")
             pids = tuple(live.node.processes)
         for pid in pids:
+            process = live.node.processes.get(pid)
+            if process is not None and not live.host.ended:
+                spec, name = process.spec, live.node.name
+                action = Action(now_us, Effect.KILL, name, spec.gpu, spec.job or None)
+                live.node.actions.note(action)
             live.node.process_ended(pid, now_us)
         self._changed = True
 
@@ -195,9 +218,9 @@ class LiveRun:
 
     def answer(self, request: dict[str, Any]) -> dict[str, Any]:
         """Do what a request asks (chaos/control.py); NVML shows it by the time of the reply."""
-        self._run.advance(self._clock.now_us())
+        self._advance(self._clock.now_us())
         reply = self._obey(request)
-        if "error" not in reply and request.get("do") != "status":
+        if "error" not in reply and request.get("do") not in _QUESTIONS:
             self._changed = True
             self._turn()
         return reply
@@ -210,6 +233,12 @@ class LiveRun:
                 return {"healed": self._heal(str(request.get("id")))}
             if request.get("do") == "status":
                 return self.status()
+            if request.get("do") == "pause":
+                return self._pause()
+            if request.get("do") == "resume":
+                return self._resume()
+            if request.get("do") in ("progress", "hint", "end"):
+                return self._ask_game(request)
         except (UsageError, ArgumentError, BadValueError, UnknownFaultError) as error:
             return {"error": str(error)}
         except FaultError as error:
@@ -222,7 +251,46 @@ class LiveRun:
         return {
             **self._facts,
             "now_s": now_us / 1e6,
+            "paused": self._clock.paused,
+            "game": self._game is not None,
             "nodes": [self._node_facts(live, now_us) for live in self._nodes],
+            "faults": [_fault_facts(active) for active in self._run.active],
+            "problems": list(self._run.problems),
+        }
+
+    def _pause(self) -> dict[str, Any]:
+        if not self._clock.paused:
+            self._note("pause")
+        self._clock.pause()
+        return {"paused": True}
+
+    def _resume(self) -> dict[str, Any]:
+        """Go on; the nodes' calendar has moved on meanwhile."""
+        if self._clock.paused:
+            self._note("resume")
+        self._clock.resume()
+        for live in self._nodes:
+            live.set_epoch(self._clock.epoch())
+        return {"paused": False}
+
+    def _note(self, event: str) -> None:
+        if self._game is not None:
+            self._game.note(event)
+
+    def _ask_game(self, request: dict[str, Any]) -> dict[str, Any]:
+        if self._game is None:
+            raise UsageError(
+                "nobody keeps the score of this run: start it with 'gpuchaos run SCENARIO "
+                "--journal FILE', or with 'gpuchaos console SCENARIO'."
+            )
+        if request["do"] == "hint":
+            return {"hint": self._game.hint()}
+        if request["do"] == "end":
+            self._game.end()
+        after = request.get("after", 0)
+        return self._game.progress(after if isinstance(after, int) else 0) | {
+            "paused": self._clock.paused,
+            "rate": self._clock.rate,
             "faults": [_fault_facts(active) for active in self._run.active],
             "problems": list(self._run.problems),
         }

@@ -10,7 +10,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -21,6 +21,7 @@ from chaos.control import ControlServer
 from chaos.errors import UsageError, did_you_mean, quoted, shortened
 from chaos.fleet import Given, build_world
 from chaos.foreground import Foreground, is_gputui
+from chaos.game import Game
 from chaos.inlet_file import InletFile
 from chaos.live import LiveNode, LiveRun, Surface
 from chaos.lookalikes.binding import Bindings
@@ -30,18 +31,21 @@ from chaos.run import Run
 from chaos.sandbox import view
 from chaos.sandbox.compiled import compiled
 from chaos.sandbox.host import SandboxHost
+from chaos.sandbox.own_files import own_files
 from chaos.sandbox.people import STRANGER, user_numbers
 from chaos.sandbox.plan import Bind, Entrance, Root
 from chaos.sandbox.tier import Outcome, check_uncontained, start_nodes
 from chaos.scenario import Entry
 from fakes.clock import Clock, ScaledClock
 from fakes.commands.registry import commands
+from fakes.files.kept import KeptFiles
 from fakes.job_log import JobLogFiles
 from fakes.kernel_log import KernelLogFile
 from fakes.node import Node
 from fakes.nvml.answer import answer
 from fakes.nvml.endpoint import Endpoint
 from fakes.nvml.shim.build import LibraryError, NoCompilerError, require
+from fakes.world import World
 
 _MOST_NODES = 64
 _DEFAULT_PROGRAM = (sys.executable, "-m", "gputui")
@@ -50,7 +54,7 @@ _DEFAULT_PROGRAM = (sys.executable, "-m", "gputui")
 @dataclass(frozen=True, slots=True)
 class Options:
     """How a run is played. ``on`` is the node that the program runs on; of the machine's files it
-    may write what lies in ``writable``.
+    may write what lies in ``writable``. One that is ``paused`` waits to be resumed.
     """
 
     name: str = "default"
@@ -58,6 +62,7 @@ class Options:
     sandbox: bool = True
     on: str = "n0"
     writable: tuple[Path, ...] = ()
+    paused: bool = False
 
 
 def play(
@@ -67,24 +72,41 @@ def play(
     *,
     timeline: Sequence[Entry] = (),
     seed: int = 0,
+    game_of: Callable[[World, float], Game] | None = None,
 ) -> int:
-    """Play a run for a program; the program's exit status."""
+    """Play a run for a program; the program's exit status.
+
+    ``game_of`` makes a game of its world, at its pace: the game's own run is played then.
+    """
     _check(given, options)
     words = tuple(program) or _DEFAULT_PROGRAM
     with ExitStack() as stack:
         stage = Stage(given, options, words, stack, given.fleet.names)
         clock = ScaledClock(options.rate)
         world = build_world(given, seed=seed, host_of=stage.hosts.__getitem__, epoch=clock.epoch())
-        run = Run(world, timeline)
+        game = None if game_of is None else game_of(world, options.rate)
+        run = Run(world, timeline) if game is None else game.run
         uptime_s = time.clock_gettime(time.CLOCK_BOOTTIME)
-        nodes = [stage.equip(node, run, clock, uptime_s=uptime_s) for node in world.nodes.values()]
-        live = LiveRun(run, clock, nodes, given.inventory, stage.facts())
+        nodes = [
+            stage.equip(
+                node,
+                run,
+                clock,
+                uptime_s=uptime_s,
+                told=None if game is None else partial(game.called, node.name),
+            )
+            for node in world.nodes.values()
+        ]
+        live = LiveRun(run, clock, nodes, given.inventory, stage.facts(), game)
+        if options.paused:
+            clock.pause()
         control = ControlServer(stage.directory.control, live.answer)
         stack.callback(control.close)
         stage.directory.describe(live.status())
         for sentence in stage.sentences():
             print(f"gpuchaos: {sentence}", file=sys.stderr, flush=True)
-        status = live.serve(stage.start, [control])
+        with nullcontext() if game is None else game.played():
+            status = live.serve(stage.start, [control])
     for problem in run.problems:
         print(f"gpuchaos: {problem}", file=sys.stderr)
     return status
@@ -189,7 +211,10 @@ class Stage:
             names = {number: name for name, number in self._users.items()}
             answering = CommandServer(home, scene, names, run.problems.append, told=told, held=held)
             self._stack.callback(answering.close)
-        return LiveNode(node, self.hosts[node.name], self._surface(node, home, clock), answering)
+        surface = self._surface(node, home, clock)
+        files = KeptFiles(own_files(home), node, run.world)
+        files.refresh()
+        return LiveNode(node, self.hosts[node.name], surface, answering, log, files)
 
     def _surface(self, node: Node, home: Path, clock: Clock) -> Surface | None:
         """What shows a node: NVML for every program, or samples for the one gputui."""

@@ -63,19 +63,39 @@ class ScaledClock:
             raise ValueError(f"a clock's rate must be above zero, not {rate}")
         self.rate = rate
         self._start_ns = time.monotonic_ns()
+        self._paused_ns: int | None = None
+
+    @property
+    def paused(self) -> bool:
+        """Whether it stands still."""
+        return self._paused_ns is not None
+
+    def pause(self) -> None:
+        """Stand still from now on."""
+        if self._paused_ns is None:
+            self._paused_ns = time.monotonic_ns()
+
+    def resume(self) -> None:
+        """Go on from where it stood. The run lies later on the calendar now: see :meth:`epoch`."""
+        if self._paused_ns is not None:
+            self._start_ns += time.monotonic_ns() - self._paused_ns
+            self._paused_ns = None
 
     def now_us(self) -> int:
         """Microseconds since the run began."""
-        return int((time.monotonic_ns() - self._start_ns) * self.rate) // 1000
+        return int(self._elapsed_ns() * self.rate) // 1000
 
     def epoch(self) -> Epoch:
         """Where the run lies on the calendar."""
-        elapsed_us = (time.monotonic_ns() - self._start_ns) // 1000
-        return Epoch(time.time_ns() // 1000 - elapsed_us, self.rate)
+        return Epoch((time.time_ns() - self._elapsed_ns()) // 1000, self.rate)
 
     def real_seconds(self, us: int) -> float:
-        """How long ``us`` on this clock lasts on the host's."""
+        """How long ``us`` on this clock lasts on the host's, while it runs."""
         return us / SECOND_US / self.rate
+
+    def _elapsed_ns(self) -> int:
+        now_ns = time.monotonic_ns() if self._paused_ns is None else self._paused_ns
+        return now_ns - self._start_ns
 
 
 class WallClock(ScaledClock):

@@ -57,14 +57,14 @@ class KernelLogFile:
     def __init__(self, path: Path, hostname: str, epoch: Epoch, uptime_s: float) -> None:
         self._file = path.open("a", encoding="utf-8")
         self._hostname = hostname
-        self._epoch = epoch
+        self.epoch = epoch
         self._uptime_s = uptime_s
 
     def __call__(self, line: KernelLine) -> None:
         """Write one line, at once."""
-        unix_us = self._epoch.unix_us(line.at_us)
+        unix_us = self.epoch.unix_us(line.at_us)
         stamp = time.strftime("%b %e %H:%M:%S", time.localtime(unix_us / 1e6))
-        uptime_s = self._uptime_s + (unix_us - self._epoch.began_us) / 1e6
+        uptime_s = self._uptime_s + (unix_us - self.epoch.began_us) / 1e6
         uptime = f"[{uptime_s:12.6f}]"
         self._file.write(f"{stamp} {self._hostname} kernel: {uptime} {line.text}\n")
         self._file.flush()

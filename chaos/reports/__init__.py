@@ -29,10 +29,13 @@ class Reported:
     records: tuple[Record, ...] = ()
     real_s: float = 0.0
     output: str = ""
+    live: bool = False
 
     @property
     def again(self) -> str:
-        """The command that runs it again, just so."""
+        """The command that runs it again, just so; what people played live never is."""
+        if self.live:
+            return f"gpuchaos console {self.path}"
         seed = f" --seed {self.result.seed}" if self.result.seed else ""
         return f"gpuchaos test {self.path}{seed}"
 
