@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from fakes.driver_texts import driver_text
-from fakes.node import Node
+
+if TYPE_CHECKING:
+    from fakes.node import Node
 
 DRIVER_NOT_LOADED = 9
 VERSION_MISMATCH = 18

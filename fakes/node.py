@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
@@ -16,10 +16,12 @@ from fakes.gpm import Samples
 from fakes.gpu import Gpu
 from fakes.job_log import JobLog
 from fakes.kernel_log import KernelLog
+from fakes.modules import Modules
 from fakes.noise import seed_of
 from fakes.process import JobSpec, Process, ProcessHost, ProcessSpec, ProcessTable
 from fakes.profile import Profile
 from fakes.supply import PowerSupply
+from fakes.text_files import TextFiles
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +45,13 @@ class Node:
     """One server of a fleet. ``host`` starts and ends the processes that stand for its jobs.
 
     ``power`` says whether it runs, ``boots`` counts how often it went down, and ``booted_us`` is
-    when it last came up, None for before the run; ``planned_shutdown`` is the one to come.
+    when it last came up, None for before the run; ``planned_shutdown`` is the one to come;
+    ``modules`` are the kernel's.
     What is done to it is noted in ``actions``;
     ``on_process_ended`` is told of every process that ends, and when.
 
+    ``files`` are those that people edit; ``nics`` are its network interfaces by name, those that a
+    server of its kind usually has if none are given.
     ``epoch`` says where the run's time lies on the calendar. ``inlet`` is the air that comes in;
     ``disturbances`` are what is wrong with its NVML.
     """
@@ -61,6 +66,7 @@ class Node:
         host: ProcessHost | None = None,
         driver: Driver | None = None,
         epoch: Epoch | None = None,
+        nics: Sequence[str] = (),
     ) -> None:
         self.name = name
         self.driver = driver or Driver()
@@ -77,11 +83,19 @@ class Node:
         self.boots = 0
         self.booted_us: int | None = None
         self.planned_shutdown: object | None = None
+        self.modules = Modules()
         self.actions = Actions()
         self.on_process_ended: Callable[[Process, int], None] | None = None
         self.processes: dict[int, Process] = {}
         self.jobs: dict[str, JobSpec] = {}
+        self.files = TextFiles()
+        self.files.provide(HOSTS, self._own_hosts)
+        self.files.provide("/etc/hostname", lambda: f"{name}\n")
         self._host: ProcessHost = host or ProcessTable()
+        self._nics = tuple(nics) or usual_nics(profile, gpus)
+        self._network: Network | None = None
+        self._profile = profile
+        self._seed = seed
 
     @property
     def is_up(self) -> bool:
@@ -92,6 +106,23 @@ class Node:
     def inlet_c(self) -> float:
         """The temperature of the air that comes in."""
         return self.inlet.celsius
+
+    @property
+    def network(self) -> Network:
+        """Its interfaces and adapters; made when somebody first asks."""
+        if self._network is None:
+            seed = seed_of(self._seed, self.name, "network")
+            self._network = network_of(self.name, self._profile, self._nics, seed)
+        return self._network
+
+    @property
+    def address(self) -> str:
+        """The address that the other nodes know it by: that of its first interface."""
+        return address_of(number_of(self.name), 0).partition("/")[0]
+
+    def _own_hosts(self) -> str:
+        """What its /etc/hosts says where it is alone."""
+        return hosts_text([(self.address, self.name)])
 
     def processes_on(self, gpu: Gpu) -> tuple[Process, ...]:
         """The living processes that use a GPU, by PID."""

@@ -25,11 +25,12 @@ def user_numbers(names: Iterable[str]) -> dict[str, int]:
     return {name: _FIRST_USER + at for at, name in enumerate(dict.fromkeys(names))}
 
 
-def write_files(folder: Path, users: Mapping[str, int]) -> list[tuple[Path, Path]]:
-    """Write a passwd and a group file that know ``users``: (the file, the one that it covers).
+def write_files(folder: Path, users: Mapping[str, int]) -> None:
+    """Write a passwd and a group file that know ``users``, as far as the machine has such files.
 
     The caller is in them as well: a directory service cannot be asked on a node.
     """
+    folder.mkdir(parents=True, exist_ok=True)
     people = {name: f"{name}:x:{n}:{n}::/home/{name}:/bin/bash" for name, n in users.items()}
     groups = {name: f"{name}:x:{n}:" for name, n in users.items()}
     own_person, own_group = {}, {}
@@ -38,23 +39,19 @@ def write_files(folder: Path, users: Mapping[str, int]) -> list[tuple[Path, Path
         own_person = {person.pw_name: ":".join(map(str, person))}
         own_group = {group.gr_name: f"{group.gr_name}:x:{group.gr_gid}:"}
     files = ((_PASSWD, people, own_person), (_GROUP, groups, own_group))
-    return [
-        (_merged(system, entries, own, folder), system)
-        for system, entries, own in files
-        if system.is_file()
-    ]
+    for system, entries, own in files:
+        if system.is_file():
+            _merge(system, entries, own, folder)
 
 
-def _merged(system: Path, entries: Mapping[str, str], own: Mapping[str, str], folder: Path) -> Path:
-    """A copy of the system's file with ``entries``, by name, in the place of those of that name,
-    and with ``own`` if there are none.
+def _merge(system: Path, entries: Mapping[str, str], own: Mapping[str, str], folder: Path) -> None:
+    """Write a copy of the system's file with ``entries``, by name, in the place of those of that
+    name, and with ``own`` if there are none.
     """
     lines = system.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
     theirs = {line.partition(":")[0]: line for line in lines}
-    merged = folder / system.name
     text = "".join(f"{line}\n" for line in ({**own, **theirs, **entries}).values())
-    merged.write_text(text, encoding="utf-8", errors="surrogateescape")
-    return merged
+    (folder / system.name).write_text(text, encoding="utf-8", errors="surrogateescape")
 
 
 def _may_use(number: int) -> bool:

@@ -41,30 +41,35 @@ class Root(NamedTuple):
     It is put together on ``staging``. All paths are absolute and free of symbolic links. What of
     ``hidden`` is a directory shows ``empty``; anything else shows ``nobody``, a socket that cannot
     be opened. Layers and binds may put something where there is nothing yet only in a fresh place.
+    ``devices`` are the names of the GPUs' device files, and of what goes with them, in /dev.
+    ``own`` are binds of the node's directory, as the node sees it, which come last of all, over
+    layers and /proc; one whose target is not there is left out.
     """
 
     staging: str
     empty: str
     nobody: str
-    gpus: int
+    devices: Sequence[str]
     fresh: Sequence[Fresh]
     hidden: Sequence[str]
     layers: Sequence[Layer]
     binds: Sequence[Bind]
+    own: Sequence[Bind]
 
     @classmethod
     def from_json(cls, value: Sequence[Any]) -> Root:
         """From what JSON made of one."""
-        staging, empty, nobody, gpus, fresh, hidden, layers, binds = value
+        staging, empty, nobody, devices, fresh, hidden, layers, binds, own = value
         return cls(
             staging,
             empty,
             nobody,
-            gpus,
+            devices,
             [Fresh(*each) for each in fresh],
             hidden,
             [Layer(*each) for each in layers],
             [Bind(*each) for each in binds],
+            [Bind(*each) for each in own],
         )
 
 

@@ -54,17 +54,20 @@ def build(root: Root) -> None:
     with _inside(root.staging):
         for place in sorted(root.fresh):
             _make_fresh(place, root.fresh)
-        _make_dev(devices, root.gpus)
+        _make_dev(devices, root.devices)
         # Another one shows the node's own network; where none is allowed, the machine's stays.
         with contextlib.suppress(OSError):
             kernel.mount("sysfs", "/sys", _MACHINE | NO_PROGRAMS)
         for tree, bind in binds:
             put(tree, bind)
         _make_proc(root)
-        for path in root.hidden:
-            _hide(path, root)
         for number, layer in enumerate(root.layers):
             _lay(layer, number)
+        for path in root.hidden:
+            _hide(path, root)
+        for bind in root.own:
+            if os.path.lexists(bind.target):
+                kernel.attach(kernel.copied(bind.source, _MACHINE), bind.target)
 
 
 def copied(bind: Bind) -> int:
@@ -114,7 +117,7 @@ def _make_fresh(place: Fresh, places: Sequence[Fresh]) -> None:
         os.chown(place.path, place.owner, place.owner)
 
 
-def _make_dev(devices: dict[str, int], gpus: int) -> None:
+def _make_dev(devices: dict[str, int], own: Sequence[str]) -> None:
     """What every program needs, terminals of the node's own, and the GPUs' device files.
 
     Those of the GPUs lead nowhere (device 0,0, which any user may make): opening them fails. But
@@ -133,7 +136,8 @@ def _make_dev(devices: dict[str, int], gpus: int) -> None:
     (dev / "shm").mkdir()
     kernel.mount("tmpfs", "/dev/shm", _OWN, "mode=1777")
     Path(CONSOLE).touch()
-    for name in (*(f"nvidia{index}" for index in range(gpus)), *(GPU_DEVICES if gpus else ())):
+    for name in own:
+        (dev / name).parent.mkdir(parents=True, exist_ok=True)
         os.mknod(dev / name, stat.S_IFCHR)
         (dev / name).chmod(0o666)
 

@@ -23,9 +23,11 @@ from chaos.sandbox.covers import (
     program_directories,
 )
 from chaos.sandbox.hiding import fresh_places, hidden_paths, sockets_in_use
+from chaos.sandbox.own_files import device_names, fresh_folders, layered, mounted, own_files
 from chaos.sandbox.people import write_files
 from chaos.sandbox.plan import NODE, Bind, Fresh, Layer, Root
 from chaos.sandbox.rank import JOB_LOGS
+from fakes.files.kept import prepare
 
 NODE_VARIABLE = "GPUTUI_FAKE_NODE"
 KERNEL_LOG_VARIABLE = "GPUTUI_KERNEL_LOG"
@@ -79,10 +81,11 @@ def equip(outfit: Outfit) -> None:
     """Fill a node's directory with what its programs will see, in whatever tier."""
     directory = outfit.directory
     directory.chmod(0o755)
-    for name in ("bin", "lib", "etc", "empty", "root"):
+    for name in ("bin", "lib", "empty", "root"):
         (directory / name).mkdir()
         (directory / name).chmod(0o755)
     (directory / _STATE).mkdir(mode=0o700)
+    prepare(own_files(directory))
     with socket.socket(socket.AF_UNIX) as nobody:
         nobody.bind(str(directory / "nobody"))
     if outfit.library is not None:
@@ -107,7 +110,8 @@ def root(outfit: Outfit, environ: Mapping[str, str]) -> Root:
     if "/home" in empty:
         fresh += [Fresh(f"/home/{name}", 0o700, uid) for name, uid in outfit.users.items()]
     shown = [(outfit.run, outfit.run), (directory, Path(NODE))]
-    shown += write_files(directory / "etc", outfit.users)
+    own = own_files(directory)
+    write_files(own / "etc", outfit.users)
     binds = [Bind(os.path.realpath(source), os.path.realpath(target)) for source, target in shown]
     if _SYSTEM_LOGS.is_dir():
         logs = kernel_log(directory).parent
@@ -119,15 +123,18 @@ def root(outfit: Outfit, environ: Mapping[str, str]) -> Root:
         layers.append(Layer(f"{NODE}/lib", str(libraries)))
     if outfit.look_alike is not None:
         layers += [Layer(f"{NODE}/bin", str(place)) for place in program_directories()]
+    layers += layered(own)
+    fresh += fresh_folders(empty)
     return Root(
         staging=str(directory / "root"),
         empty=f"{NODE}/empty",
         nobody=f"{NODE}/nobody",
-        gpus=outfit.gpus,
+        devices=device_names(outfit.gpus),
         fresh=fresh,
         hidden=hidden_paths(fresh),
         layers=layers,
         binds=binds,
+        own=mounted(own),
     )
 
 

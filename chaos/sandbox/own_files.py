@@ -1,0 +1,70 @@
+"""How the files that a node has of its own (``fakes/files/``) come to be seen by its programs.
+
+They are kept below ``files`` in the node's directory. Those below /sys and /etc are layered over
+the machine's directories, so that they are also there where the machine has none; trees and the
+files of /proc are mounted over what is there, so that they can change while the node lives.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from chaos.sandbox.plan import NODE, Bind, Fresh, Layer
+from chaos.sandbox.root import GPU_DEVICES
+from fakes.files.registry import views
+
+_FILES = "files"
+_LAYERED = ("/etc", "/sys")
+_OTHER_DEVICES = (
+    "nvidia-uvm-tools", "nvidia-modeset", "nvidia-caps/nvidia-cap1", "nvidia-caps/nvidia-cap2",
+    "nvidia-caps-imex-channels/channel0",
+)  # fmt: skip
+_FRESH = {
+    "/run/lock": 0o1777,
+    "/run/nvidia-persistenced": 0o755,
+    "/run/nvidia-fabricmanager": 0o755,
+    "/run/nvidia": 0o755,
+    "/run/systemd/system": 0o755,
+}
+"""What services make in /run when a machine boots."""
+
+
+def own_files(directory: Path) -> Path:
+    """Where a node's files are kept, as the machine sees it."""
+    return directory / _FILES
+
+
+def device_names(gpus: int) -> tuple[str, ...]:
+    """The names in /dev of so many GPUs, and of what the driver makes with them."""
+    if not gpus:
+        return ()
+    return (*(f"nvidia{index}" for index in range(gpus)), *GPU_DEVICES, *_OTHER_DEVICES)
+
+
+def fresh_folders(empty: list[str]) -> list[Fresh]:
+    """Directories to be made in the places that are ``empty`` on a node."""
+    return [
+        Fresh(path, mode)
+        for path, mode in _FRESH.items()
+        if any(path.startswith(f"{place}/") for place in empty)
+    ]
+
+
+def layered(own: Path) -> list[Layer]:
+    """What is laid over the machine's directories."""
+    return [
+        Layer(f"{NODE}/{_FILES}{place}", place)
+        for place in _LAYERED
+        if (own / place[1:]).is_dir() and Path(place).is_dir()
+    ]
+
+
+def mounted(own: Path) -> list[Bind]:
+    """What is mounted, outer directories first."""
+    del own
+    return [
+        Bind(f"{NODE}/{_FILES}{view.path}", os.path.realpath(view.path))
+        for view in views()
+        if view.is_tree or not view.path.startswith(_LAYERED)
+    ]

@@ -1,0 +1,100 @@
+"""A node's own files on a real file system, kept as the world would have them.
+
+They are written in place: whoever sees one through a mount of its own keeps seeing it.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+from fakes.files.registry import Content, Folder, Link, View, views
+from fakes.node import Node
+from fakes.world import World
+
+FOLDER_MODE = 0o755
+FILE_MODE = 0o644
+
+
+class KeptFiles:
+    """The files of a node below ``root``, by their paths: ``ROOT/proc/uptime``."""
+
+    def __init__(self, root: Path, node: Node, world: World) -> None:
+        self._root = root
+        self._node = node
+        self._world = world
+        self._shown: dict[View, dict[str, Content]] = {}
+
+    def refresh(self) -> None:
+        """Write what has changed since the last time."""
+        for view in views():
+            self._bring_up(view, dict(view.make(self._node, self._world)))
+
+    def _bring_up(self, view: View, wanted: dict[str, Content]) -> None:
+        shown = self._shown.get(view, {})
+        if wanted == shown:
+            return
+        home = Path(f"{self._root}{view.path}")
+        for name in sorted(set(shown) - set(wanted), reverse=True):
+            _remove(home / name, home)
+        for name, content in wanted.items():
+            if shown.get(name) != content:
+                _write(home / name if name else home, content)
+        self._shown[view] = wanted
+
+
+def prepare(root: Path) -> None:
+    """Make a place for every path, so that something can be mounted there before a node is."""
+    for view in views():
+        place = Path(f"{root}{view.path}")
+        if view.is_tree:
+            _make_folder(place)
+        else:
+            _make_folder(place.parent)
+            place.touch(FILE_MODE)
+
+
+def _make_folder(path: Path) -> None:
+    missing = []
+    while not path.exists():
+        missing.append(path)
+        path = path.parent
+    for each in reversed(missing):
+        each.mkdir()
+        each.chmod(FOLDER_MODE)
+
+
+def _write(path: Path, content: Content) -> None:
+    if isinstance(content, Folder):
+        _make_folder(path)
+        return
+    _make_folder(path.parent)
+    if isinstance(content, Link):
+        if os.path.lexists(path):
+            _remove(path, path.parent)
+        path.symlink_to(content.target)
+        return
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, FILE_MODE)
+    try:
+        text = content.encode()
+        os.pwrite(descriptor, text, 0)
+        os.ftruncate(descriptor, len(text))
+        os.fchmod(descriptor, FILE_MODE)
+    finally:
+        os.close(descriptor)
+
+
+def _remove(path: Path, home: Path) -> None:
+    """Remove a file, and the directories up to ``home`` that are empty without it."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    elif os.path.lexists(path):
+        path.unlink()
+    for folder in path.parents:
+        if folder == home or not folder.is_relative_to(home):
+            return
+        try:
+            folder.rmdir()
+        except OSError:
+            return

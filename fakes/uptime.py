@@ -1,0 +1,35 @@
+"""For how long a node has been up, since which boot, and how its boots are told apart."""
+
+from __future__ import annotations
+
+import uuid
+
+from fakes.node import Node
+from fakes.noise import mix, seed_of
+
+BEFORE_S = 3 * 86_400.0
+"""How long a node had been up when the run began."""
+
+
+def uptime_s(node: Node, at_us: int) -> float:
+    """For how long a node has been up, at a moment of the run."""
+    if node.booted_us is not None:
+        return max(0.0, (at_us - node.booted_us) / 1e6)
+    return BEFORE_S + at_us / 1e6
+
+
+def booted_unix_s(node: Node) -> float:
+    """When a node came up, on the calendar."""
+    if node.booted_us is not None:
+        return node.epoch.unix_us(node.booted_us) / 1e6
+    return node.epoch.unix_us(0) / 1e6 - BEFORE_S
+
+
+def boot_id(node: Node, boot: int | None = None) -> uuid.UUID:
+    """What the kernel calls a boot (random/boot_id): another one after every reboot.
+
+    ``boot`` counts from 0; None is the present one.
+    """
+    number = node.boots if boot is None else boot
+    high, low = (mix(seed_of(node.name, "boot", number), half) for half in (0, 1))
+    return uuid.UUID(int=high << 64 | low, version=4)
