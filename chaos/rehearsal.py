@@ -141,15 +141,29 @@ class Rehearsal(Drill):
         now_us = self.world.now_us
         self._note_exits()
         changed = self._run.advance(now_us) or happened
+        self._refresh_files(now_us)
+        acted = False
         for live in self._live.values():
-            if live.commands is not None:
-                changed = live.commands.advance(now_us, happened=changed) or changed
+            commands = live.commands
+            if commands is not None and commands.advance(now_us, happened=changed or acted):
+                self.world.touch(live.node.name)
+                acted = True
+        if acted:
+            for live in self._live.values():
+                live.files.refresh()
+        changed = changed or acted
         for live in self._live.values():
             if live.surface is not None:
                 live.surface.publish(now_us, happened=changed)
         for live in self._live.values():
             if live.commands is not None:
                 live.commands.settle()
+
+    def _refresh_files(self, now_us: int) -> None:
+        """Bring the nodes' files up to date where somebody is about to go on, and may look."""
+        for live in self._live.values():
+            if live.commands is not None and live.commands.next_due_us() <= now_us:
+                live.files.refresh()
 
     def _settle(self) -> None:
         """Serve the runbook until only time can bring it on."""
@@ -241,6 +255,7 @@ class Rehearsal(Drill):
         entrance, variables = self._stage.entrance(
             node, words, environment(os.environ, incident_object(incident))
         )
+        self._live[node].files.refresh()
         self._under_test = UnderTest(
             started, entrance, variables, self._runbook.folder, self._selector
         )
