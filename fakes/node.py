@@ -14,9 +14,11 @@ from fakes.disturbance import Disturbance
 from fakes.driver_events import DriverEvents
 from fakes.gpm import Samples
 from fakes.gpu import Gpu
+from fakes.hosts import HOSTS, hosts_text
 from fakes.job_log import JobLog
 from fakes.kernel_log import KernelLog
 from fakes.modules import Modules
+from fakes.network import Network, address_of, network_of, number_of, usual_nics
 from fakes.noise import seed_of
 from fakes.process import JobSpec, Process, ProcessHost, ProcessSpec, ProcessTable
 from fakes.profile import Profile
