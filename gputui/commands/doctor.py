@@ -14,7 +14,7 @@ from gputui.doctor.examination import Examined, examine, exit_code
 _EXAMPLES = """\
 gputui doctor                              every check, each with what mends it
 gputui doctor --nodes n0,n1 --supply 10kW  with the nodes of a job, and the power supply
-gputui doctor --manifest pod.yaml          what a Kubernetes manifest asks of GPUs
+gputui doctor --manifest pod.yaml          what a Kubernetes manifest asks of GPUs (- is stdin)
 gputui doctor --slurm | sh                 drain this node if anything is critical
 """
 
@@ -51,7 +51,13 @@ def _parser() -> CommandParser:
     add("--nodes", type=_nodes, default=(), metavar="LIST", help="names of the job's nodes: n[0-3]")
     add("--supply", type=_watts, metavar="POWER", help="what the power supplies give: 10kW")
     add("--only", type=_names, default=(), metavar="CHECKS", help="only these: ecc,pcie")
-    add("--manifest", type=Path, action="append", metavar="FILE", help="check a manifest instead")
+    add(
+        "--manifest",
+        type=Path,
+        action="append",
+        metavar="FILE",
+        help="check a manifest instead; - is stdin",
+    )
     how = parser.add_mutually_exclusive_group()
     how.add_argument("--json", action="store_true", help="one object")
     how.add_argument("--slurm", action="store_true", help="the command that drains, or nothing")

@@ -1,201 +1,227 @@
 """Kubernetes manifests: what they ask of GPUs, and what a cluster will make of it.
 
 Every mapping called ``resources`` is looked at wherever it stands, so that kinds which operators
-have brought (PyTorchJob, MPIJob, RayCluster ...) are understood as well. Rules: Kubernetes'
-"Schedule GPUs" and "Extended resources"; NVIDIA's device plugin.
+have brought (PyTorchJob, MPIJob, RayCluster ...) are understood as well. What is found is told in
+one sentence that begins with its ``file:line:column``.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from ruamel.yaml import YAML
-from ruamel.yaml.error import MarkedYAMLError, YAMLError
-
 from gputui.doctor.check import Check, Result, critical, good, unchecked, warning
+from gputui.doctor.documents import (
+    STANDARD_INPUT,
+    ManifestError,
+    at,
+    documents_of,
+    is_list,
+    mappings,
+    place_of,
+)
 from gputui.doctor.examination import Examined
+from gputui.doctor.gpu_resources import GPU, VENDOR, meant, quantity, unknown_profile
 
-GPU = "nvidia.com/gpu"
-_VENDOR = "nvidia.com/"
-_MOST_BYTES = 16 << 20
-_NUMBER = re.compile(r"\d{1,9}(?:\.\d{0,9})?(?:[eE]\d)?")
-_THOUSANDTHS = re.compile(r"\d{1,9}m")
-_NEARLY = re.compile(r"nvidia(?:\.com)?[/.](?:gpus?|GPUs?)")
+_MISSPELT = {"limit": "limits", "request": "requests"}
+_CONTAINERS = ("containers", "initContainers")
 
 MANIFEST = Check("manifest", "What a manifest asks of GPUs will be granted.", lambda _: ())
 
 
-class ManifestError(Exception):
-    """A file cannot be read; the message says where and why."""
-
-
 def examine_manifest(path: Path) -> tuple[Examined, ...]:
-    """Everything that is to be said about a file of one or several documents."""
+    """Everything that is to be said about a file of one or several documents.
+
+    ``-`` is standard input.
+    """
+    name = "<stdin>" if path == STANDARD_INPUT else str(path)
     try:
-        documents = _documents(path)
+        documents = documents_of(path, name)
     except ManifestError as error:
-        return (Examined(MANIFEST, unchecked(str(error))),)
-    results = [result for document in documents for result in _in_document(path, document)]
+        return (Examined(MANIFEST, unchecked(str(error), fix=_RENDER)),)
+    results = [result for document in documents for result in _in_document(name, document)]
     if not results:
         asking = sum(1 for document in documents for _ in _resources(document))
-        text = f"{path}: {len(documents)} documents, {asking} that ask for resources"
-        results = [good(text)]
+        count = f"{len(documents)} document{'s' * (len(documents) != 1)}"
+        results = [good(f"{name}: {count}, {asking} that ask for resources")]
     return tuple(Examined(MANIFEST, result) for result in results)
 
 
-def _documents(path: Path) -> list[Any]:
-    yaml = YAML(typ="rt")
-    yaml.allow_duplicate_keys = True
-    try:
-        with path.open("rb") as file:
-            text = file.read(_MOST_BYTES).decode("utf-8")
-        return [document for document in yaml.load_all(text) if document is not None]
-    except OSError as error:
-        raise ManifestError(f"{path}: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise ManifestError(f"{path}: is not UTF-8 text") from None
-    except MarkedYAMLError as error:
-        mark = error.problem_mark
-        where = f":{mark.line + 1}:{mark.column + 1}" if mark else ""
-        raise ManifestError(f"{path}{where}: no YAML: {error.problem}") from None
-    except (YAMLError, RecursionError, ValueError) as error:
-        reason = str(error).partition("\n")[0]
-        raise ManifestError(f"{path}: no YAML: {reason}") from None
+_RENDER = "kubectl apply --dry-run=client -f FILE says what Kubernetes makes of it"
 
 
-def _in_document(path: Path, document: Any) -> Iterator[Result]:
-    if not isinstance(document, Mapping):
-        return
+def _in_document(name: str, document: Any) -> Iterator[Result]:
+    if isinstance(document, Mapping):
+        found = [*_in_mapping(name, document)]
+        yield from found
+        if found or "kind" in document:
+            return
+        sort = "a map without a kind"
+    else:
+        sort = "a list" if is_list(document) else "text"
+    yield unchecked(
+        f"{place_of(name, document)}: {sort}, expected a Kubernetes manifest", fix=_RENDER
+    )
+
+
+def _in_mapping(name: str, document: Any) -> Iterator[Result]:
     if document.get("kind") == "ResourceQuota":
-        yield from _quota(path, document)
+        yield from _quota(name, document)
         return
     for container, resources in _resources(document):
-        yield from _container(path, container, resources)
-    yield from _pods(path, document)
-
-
-def _mappings(root: Any) -> Iterator[Any]:
-    """Every mapping, in the order of the file; one that aliases repeat comes once."""
-    waiting = [root]
-    seen: set[int] = set()
-    while waiting:
-        node = waiting.pop()
-        if id(node) in seen or not (isinstance(node, Mapping) or _is_list(node)):
-            continue
-        seen.add(id(node))
-        if isinstance(node, Mapping):
-            yield node
-        inside = list(node.values()) if isinstance(node, Mapping) else list(node)
-        waiting += reversed(inside)
+        yield from _container(name, container, resources)
+    yield from _pods(name, document)
 
 
 def _resources(document: Any) -> Iterator[tuple[Any, Any]]:
     """Each container, and what it asks for."""
-    for node in _mappings(document):
+    for node in mappings(document):
         asked = node.get("resources")
         if isinstance(asked, Mapping):
             yield node, asked
 
 
-def _container(path: Path, container: Any, resources: Any) -> Iterator[Result]:
-    limits, requests = resources.get("limits"), resources.get("requests")
-    limits = limits if isinstance(limits, Mapping) else {}
-    requests = requests if isinstance(requests, Mapping) else {}
-    for table in (limits, requests):
-        for name, value in table.items():
-            if str(name) != GPU and _NEARLY.fullmatch(str(name)):
-                yield critical(
-                    f"{_at(path, table, name)}: {name} is no resource of NVIDIA's device plugin: "
-                    "the pod waits for ever",
-                    fix=f"{GPU}: {value}",
-                )
-            elif str(name).startswith(_VENDOR):
-                yield from _amount(_at(path, table, name), str(name), value)
-    for name in requests:
-        if not str(name).startswith(_VENDOR):
+def _container(name: str, container: Any, resources: Any) -> Iterator[Result]:
+    for wrong, right in _MISSPELT.items():
+        if isinstance(resources.get(wrong), Mapping):
+            yield critical(
+                f"{at(name, resources, wrong)}: resources have no {wrong}: nothing is granted",
+                fix=f"{right}: ...",
+            )
+    tables = {}
+    for key in ("limits", "requests"):
+        table = resources.get(key)
+        if table is not None and not isinstance(table, Mapping):
+            sort = "a list" if is_list(table) else "text"
+            yield critical(
+                f"{at(name, resources, key)}: {key} is {sort}, expected a map: the pod is refused",
+                fix=f"{key}: {{{GPU}: 1}}",
+            )
+        tables[key] = table if isinstance(table, Mapping) else {}
+    for table in tables.values():
+        for key, value in table.items():
+            yield from _asked(at(name, table, key), str(key), value)
+    yield from _compared(name, tables["requests"], tables["limits"])
+
+
+def _asked(where: str, resource: str, value: Any) -> Iterator[Result]:
+    """One resource, and how much of it."""
+    right = meant(resource)
+    if right is not None:
+        yield critical(
+            f"{where}: {resource} is no resource of NVIDIA's device plugin: the pod waits for ever "
+            "or is refused",
+            fix=f"{right}: {_shown(value)}",
+        )
+        return
+    if not resource.startswith(VENDOR):
+        return
+    unknown = unknown_profile(resource)
+    if unknown is not None:
+        profile, near = unknown
+        yield warning(
+            f"{where}: no GPU known here has the MIG profile {profile}",
+            fix="nvidia-smi mig -lgip lists what a GPU has"
+            + (f"; did you mean {VENDOR}mig-{near}?" if near else ""),
+        )
+    yield from _amount(where, resource, value)
+
+
+def _compared(name: str, requests: Any, limits: Any) -> Iterator[Result]:
+    """GPUs are not overcommitted: a request needs a limit, and is equal to it."""
+    for key, value in requests.items():
+        if not str(key).startswith(VENDOR) or meant(str(key)) is not None:
             continue
-        where = _at(path, requests, name)
-        if name not in limits:
+        where = at(name, requests, key)
+        if key not in limits:
             yield critical(
-                f"{where}: {name} is requested without a limit: the pod is refused",
-                fix=f"limits: {{{name}: {requests[name]}}}",
+                f"{where}: {key} is requested without a limit: the pod is refused",
+                fix=f"limits: {{{key}: {_shown(value)}}}",
             )
-        elif str(limits[name]) != str(requests[name]):
+        elif quantity(limits[key]) != quantity(value):
             yield critical(
-                f"{where}: {name} requests {requests[name]}, limits {limits[name]}: "
+                f"{where}: {key} requests {_shown(value)}, limits {_shown(limits[key])}: "
                 "GPUs are not overcommitted, the pod is refused",
-                fix=f"leave the request out: it is taken from the limit ({limits[name]})",
+                fix=f"leave the request out: it is taken from the limit ({_shown(limits[key])})",
             )
 
 
-def _amount(where: str, name: str, value: Any) -> Iterator[Result]:
-    if isinstance(value, bool):
-        text = "true" if value else "false"
-    elif isinstance(value, Mapping) or _is_list(value):
-        yield unchecked(f"{where}: {name} is no value: a template is to be rendered first")
+def _amount(where: str, resource: str, value: Any) -> Iterator[Result]:
+    if isinstance(value, Mapping) or is_list(value):
+        yield unchecked(
+            f"{where}: {resource} is no value: a template is to be rendered first",
+            fix="helm template . | gputui doctor --manifest -",
+        )
         return
-    else:
-        text = str(value)
-    if _is_whole(text):
+    amount = quantity(value)
+    if amount is not None and amount.denominator == 1:
         return
-    share = "MIG (nvidia.com/mig-1g.10gb: 1), or time-slicing in the device plugin"
-    if _is_fraction(text):
+    text = _shown(value)
+    if amount is not None:
+        share = "MIG (nvidia.com/mig-1g.10gb: 1), or time-slicing in the device plugin"
         yield critical(
-            f"{where}: {name}: {text}: GPUs are counted in whole numbers, the pod is refused",
-            fix=f"{name}: 1; for a part of a GPU: {share}",
+            f"{where}: {resource}: {text}: GPUs are counted in whole numbers, the pod is refused",
+            fix=f"{resource}: 1; for a part of a GPU: {share}",
         )
     else:
-        yield critical(
-            f"{where}: {name}: {text} is no whole number: the pod is refused", fix=f"{name}: 1"
-        )
+        told = f"{text} is no whole number" if value is not None else "no amount is given"
+        yield critical(f"{where}: {resource}: {told}: the pod is refused", fix=f"{resource}: 1")
 
 
-def _is_whole(text: str) -> bool:
-    """Whether a quantity is a whole number, also as ``1.0`` or ``2000m`` (thousandths)."""
-    if _NUMBER.fullmatch(text):
-        return float(text) == int(float(text))
-    return bool(_THOUSANDTHS.fullmatch(text)) and int(text[:-1]) % 1000 == 0
+def _shown(value: Any) -> str:
+    """A value as YAML has it."""
+    if value is None or isinstance(value, bool):
+        return {None: "", True: "true", False: "false"}[value]
+    return str(value)
 
 
-def _is_fraction(text: str) -> bool:
-    return bool(_NUMBER.fullmatch(text) or _THOUSANDTHS.fullmatch(text))
-
-
-def _quota(path: Path, document: Any) -> Iterator[Result]:
+def _quota(name: str, document: Any) -> Iterator[Result]:
     """Extended resources are limited by their requests alone."""
     spec = document.get("spec")
     hard = spec.get("hard") if isinstance(spec, Mapping) else None
     if not isinstance(hard, Mapping):
         return
-    for name, value in hard.items():
-        plain = str(name).removeprefix("requests.").removeprefix("limits.")
-        if not plain.startswith(_VENDOR):
+    for key, value in hard.items():
+        plain = str(key).removeprefix("requests.").removeprefix("limits.")
+        if not plain.startswith(VENDOR):
             continue
-        where = _at(path, hard, name)
-        if not str(name).startswith("requests."):
+        where = at(name, hard, key)
+        if not str(key).startswith("requests."):
             yield critical(
-                f"{where}: {name}: a quota limits extended resources by requests alone",
-                fix=f"requests.{plain}: {value}",
+                f"{where}: {key}: a quota limits extended resources by requests alone",
+                fix=f"requests.{plain}: {_shown(value)}",
             )
-        yield from _amount(where, str(name), value)
+        yield from _amount(where, str(key), value)
 
 
-def _pods(path: Path, document: Any) -> Iterator[Result]:
-    """What a pod with several GPUs needs besides."""
-    for node in _mappings(document):
+def _pods(name: str, document: Any) -> Iterator[Result]:
+    """What a pod's containers are, and what one with several GPUs needs besides."""
+    for node in mappings(document):
+        for key in _CONTAINERS:
+            containers = node.get(key)
+            if isinstance(containers, Mapping) and _are_containers(containers):
+                yield critical(
+                    f"{at(name, node, key)}: {key} is a map, expected a list: the pod is refused",
+                    fix=f"{key}: [{{name: ..., image: ...}}], each container behind a dash",
+                )
         containers = node.get("containers")
-        if _is_list(containers):
-            yield from _pod(path, node, containers)
+        if is_list(containers):
+            yield from _pod(name, node, containers)
 
 
-def _pod(path: Path, pod: Any, containers: Any) -> Iterator[Result]:
+def _are_containers(node: Any) -> bool:
+    """Whether a mapping is a container, or has them under their names."""
+    marks = ("image", "resources")
+    inside = [one for one in node.values() if isinstance(one, Mapping)]
+    return any(mark in one for one in (node, *inside) for mark in marks)
+
+
+def _pod(name: str, pod: Any, containers: Any) -> Iterator[Result]:
     most = max((_gpus(container) for container in containers), default=0)
     if most > 1 and not pod.get("hostIPC") and not _has_shared_memory(pod):
         yield warning(
-            f"{_at(path, pod, 'containers')}: {most} GPUs with 64 MiB of /dev/shm: data loaders "
+            f"{at(name, pod, 'containers')}: {most} GPUs with 64 MiB of /dev/shm: data loaders "
             "and NCCL will fail",
             fix="volumes: [{name: shm, emptyDir: {medium: Memory, sizeLimit: 16Gi}}], "
             "mounted at /dev/shm",
@@ -205,29 +231,16 @@ def _pod(path: Path, pod: Any, containers: Any) -> Iterator[Result]:
 def _gpus(container: Any) -> int:
     resources = container.get("resources") if isinstance(container, Mapping) else None
     limits = resources.get("limits") if isinstance(resources, Mapping) else None
-    value = limits.get(GPU) if isinstance(limits, Mapping) else None
-    return int(str(value)) if str(value).isdecimal() else 0
+    amount = quantity(limits.get(GPU)) if isinstance(limits, Mapping) else None
+    return int(amount or 0)
 
 
 def _has_shared_memory(pod: Any) -> bool:
     volumes = pod.get("volumes")
-    if not _is_list(volumes):
+    if not is_list(volumes):
         return False
     for volume in volumes:
         empty = volume.get("emptyDir") if isinstance(volume, Mapping) else None
         if isinstance(empty, Mapping) and empty.get("medium") == "Memory":
             return True
     return False
-
-
-def _is_list(node: Any) -> bool:
-    return isinstance(node, Sequence) and not isinstance(node, str | bytes)
-
-
-def _at(path: Path, table: Any, key: Any) -> str:
-    """``file:line:column`` of a key."""
-    try:
-        line, column = table.lc.key(key)
-    except (AttributeError, KeyError, TypeError):
-        return str(path)
-    return f"{path}:{line + 1}:{column + 1}"

@@ -1,5 +1,8 @@
 """What Kubernetes manifests ask of GPUs."""
 
+import subprocess
+import sys
+
 import pytest
 
 from gputui.doctor.check import Level
@@ -40,6 +43,14 @@ def examined(tmp_path):
         ("limits: {nvidia.com/mig-1g.10gb: 0.5}", "whole numbers"),
         ("limits: {nvidia.com/gpus: 1}", "no resource"),
         ("limits: {nvidia/gpu: 1}", "no resource"),
+        ("limits: {nvdia.com/gpu: 1}", "no resource"),
+        ("limits: {nvidia.com/GPU: 1}", "no resource"),
+        ("limits: {gpu: 1}", "no resource"),
+        ("limits: {nvidia.com/mig1g.10gb: 1}", "no resource"),
+        ("limits: {nvidia.com/mig-1g10gb: 1}", "no resource"),
+        ("limits: {nvidia.com/gpu: }", "no amount is given"),
+        ("limits: [nvidia.com/gpu]", "limits is a list, expected a map"),
+        ("limit: {nvidia.com/gpu: 1}", "resources have no limit"),
     ],
 )
 def test_what_a_cluster_refuses_is_critical_with_its_place(examined, resources, text):
@@ -59,8 +70,11 @@ def test_what_a_cluster_refuses_is_critical_with_its_place(examined, resources, 
         "{limits: {nvidia.com/gpu: 1}, requests: {nvidia.com/gpu: 1, cpu: 0.5}}",
         "limits: {nvidia.com/mig-1g.10gb: 2}",
         "limits: {nvidia.com/gpu: 1.0}",
-        "limits: {nvidia.com/gpu: 2000m}",
+        "limits: {nvidia.com/gpu: 1000m}",
         "limits: {cpu: 0.5, memory: 1Gi}",
+        "limits: {nvidia.com/gpu.shared: 1}",
+        "limits: {nvidia.com/mig-3g.71gb: 1}",
+        "limits: {amd.com/gpu: 1, rdma/hca: 1}",
     ],
 )
 def test_what_a_cluster_grants_is_good(examined, resources):
@@ -112,6 +126,53 @@ def test_what_is_no_manifest_cannot_be_checked(examined, text):
     found = examined(text)
     assert max(one.level for one in found) in (Level.UNCHECKED, Level.GOOD)
     assert all("\n" not in one.text for one in found)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "manifest.yaml:1:1: nothing in it"),
+        ("# only a comment\n---\n", "manifest.yaml:1:1: nothing in it"),
+        ("hello\n", "manifest.yaml:1:1: text, expected a Kubernetes manifest"),
+        ("- a\n- b\n", "manifest.yaml:1:1: a list, expected a Kubernetes manifest"),
+        ("kind: Pod\n---\na: 1\n", "manifest.yaml:3:1: a map without a kind"),
+        ("kind: Pod\nspec: [\n", "manifest.yaml:3:1: no YAML"),
+        ("kind: Pod\n\tspec: 1\n", "manifest.yaml:2:1: no YAML"),
+    ],
+)
+def test_what_holds_no_manifest_is_said_with_its_place(examined, text, said):
+    """An empty file asks for nothing, and is no reason to say that all is well."""
+    (found,) = examined(text)
+    assert found.level is Level.UNCHECKED
+    assert said in found.text
+    assert found.fix
+
+
+def test_containers_in_a_map_are_refused(examined):
+    """A dash that was forgotten, the commonest mistake there is."""
+    for inside in ("name: a\n    image: b", "a:\n      image: b"):
+        (found,) = examined(f"kind: Pod\nspec:\n  containers:\n    {inside}\n")
+        assert found.level is Level.CRITICAL
+        assert "manifest.yaml:3:3: containers is a map, expected a list" in found.text
+
+
+def test_a_mig_profile_that_no_gpu_has_is_a_warning(examined):
+    """There may be newer GPUs than those known here; the nearest profile is named."""
+    (found,) = examined(POD.format(resources="limits: {nvidia.com/mig-1g.11gb: 1}"))
+    assert found.level is Level.WARNING
+    assert "nvidia.com/mig-1g.1" in found.fix
+
+
+def test_a_manifest_comes_by_standard_input():
+    """As ``helm template`` and ``kustomize build`` write it; the exit code is the doctor's."""
+    for value, status in (("1", 0), ("0.5", 2), ("[", 3)):
+        text = POD.format(resources=f"limits: {{nvidia.com/gpu: {value}}}")
+        done = subprocess.run(
+            [sys.executable, "-m", "gputui", "doctor", "--manifest", "-"],
+            input=text, capture_output=True, text=True, timeout=60, check=False,
+        )  # fmt: skip
+        assert done.returncode == status
+        assert "<stdin>" in done.stdout
 
 
 def test_a_file_that_is_not_there_cannot_be_checked(tmp_path):
