@@ -50,7 +50,8 @@ class Node:
     when it last came up, None for before the run; ``planned_shutdown`` is the one to come;
     ``modules`` are the kernel's.
     What is done to it is noted in ``actions``;
-    ``on_process_ended`` is told of every process that ends, and when.
+    ``on_process_ended`` is told of every process that ends, ``on_job_started`` of a job's processes
+    once they have been started, and when.
 
     ``files`` are those that people edit; ``nics`` are its network interfaces by name, those that a
     server of its kind usually has if none are given.
@@ -88,6 +89,7 @@ class Node:
         self.modules = Modules()
         self.actions = Actions()
         self.on_process_ended: Callable[[Process, int], None] | None = None
+        self.on_job_started: Callable[[Node, tuple[Process, ...], int], None] | None = None
         self.processes: dict[int, Process] = {}
         self.jobs: dict[str, JobSpec] = {}
         self.files = TextFiles()
@@ -143,6 +145,8 @@ class Node:
             self.processes[process.pid] = process
             self.gpus[index].add_use(process.pid, job.memory_bytes, job.load, at_us)
             started.append(process)
+        if self.on_job_started is not None:
+            self.on_job_started(self, tuple(started), at_us)
         return tuple(started)
 
     def end_process(self, pid: int, at_us: int) -> None:

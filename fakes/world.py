@@ -11,17 +11,22 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 
 from fakes.cluster import Cluster
+from fakes.edits import Homes, note_edits
 from fakes.events import Action, EventQueue, Ticket
 from fakes.gpu import Gpu
 from fakes.job_texts import say_out_of_memory
 from fakes.memory import full_us
+from fakes.nccl.launch import Launches
 from fakes.node import Node
 from fakes.thermal import NEVER_US
 from fakes.xid import raise_xid
 
 
 class World:
-    """All nodes of a run, by name, at one moment; ``schedules``: jobs that fail are placed anew."""
+    """All nodes of a run, by name, at one moment; ``schedules``: jobs that fail are placed anew.
+
+    ``homes`` are the users' directories, which the nodes share.
+    """
 
     def __init__(self, nodes: Iterable[Node], *, seed: int = 0, schedules: bool = False) -> None:
         self.nodes = {node.name: node for node in nodes}
@@ -34,6 +39,11 @@ class World:
             gpu.on_change = self._expect
             self._expect(gpu, 0)
         self.cluster = Cluster(self, schedules=schedules)
+        self.homes = Homes(self)
+        note_edits(self)
+        launches = Launches(self)
+        for node in self.nodes.values():
+            node.on_job_started = launches.started
 
     def gpus(self) -> Iterator[Gpu]:
         """Every GPU, node by node."""

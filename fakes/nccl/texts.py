@@ -1,0 +1,87 @@
+"""The words of NCCL 2.21, PyTorch 2.5 and Gloo about a start, as their ranks print them.
+
+From NCCL's src/bootstrap.cc, src/misc/socket.cc, src/transport/net_ib.cc and src/misc/ibvwrap.cc,
+and PyTorch's torch/csrc/distributed/c10d (socket.cpp, TCPStore.cpp, ProcessGroupGloo.cpp,
+ProcessGroupNCCL.cpp, NCCLUtils.hpp). NCCL puts host, process and thread and the CUDA device before
+each line; PyTorch's launcher puts the rank before each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fakes.nccl.job import Member
+from fakes.process import Process
+
+NCCL_VERSION = "2.21.5"
+
+_EXPLAINED = {
+    "internal error": (
+        "internal error - please report this issue to the NCCL developers",
+        "ncclInternalError: Internal check failed.",
+    ),
+    "system error": (
+        "unhandled system error (run with NCCL_DEBUG=INFO for details)",
+        "ncclSystemError: System call (e.g. socket, malloc) or external library call failed or "
+        "device error.",
+    ),
+    "remote error": (
+        "remote process exited or there was a network error",
+        "ncclRemoteError: A call failed possibly due to a network error or a remote process "
+        "exiting prematurely.",
+    ),
+}
+"""What PyTorch makes of NCCL's result: its own words, and the class and its meaning."""
+
+
+def info(member: Member, process: Process, text: str) -> str:
+    """A line of NCCL's news."""
+    return f"{_head(member, process)} NCCL INFO {text}"
+
+
+def warning(member: Member, process: Process, place: str, text: str) -> str:
+    """A line of NCCL's on what went wrong, with the place in its source."""
+    return f"{_head(member, process)} {place} NCCL WARN {text}"
+
+
+def _head(member: Member, process: Process) -> str:
+    return f"{member.node.name}:{process.pid}:{process.pid} [{process.spec.local_rank}]"
+
+
+def torch_warning(process: Process, file: str, text: str) -> str:
+    """A warning of PyTorch's C++ side."""
+    return f"[rank{process.spec.rank}]:[W {file}] {text}"
+
+
+def nccl_failed(process: Process, result: str, last_error: str) -> Iterator[str]:
+    """How PyTorch raises NCCL's failure (checkForNcclError, getNcclErrorDetailStr)."""
+    short, meaning = _EXPLAINED[result]
+    yield from traceback(process, "dist.barrier()")
+    for line in (
+        "torch.distributed.DistBackendError: NCCL error in: ../torch/csrc/distributed/c10d/"
+        f"ProcessGroupNCCL.cpp:1970, {short}, NCCL version {NCCL_VERSION}",
+        meaning,
+        "Last error:",
+        last_error,
+    ):
+        yield f"[rank{process.spec.rank}]: {line}"
+
+
+def raised(process: Process, error: str) -> Iterator[str]:
+    """How Python ends a rank whose process group could not be made."""
+    yield from traceback(process, "dist.init_process_group()")
+    yield f"[rank{process.spec.rank}]: {error}"
+
+
+def traceback(process: Process, statement: str) -> Iterator[str]:
+    """The lines above an error."""
+    spec = process.spec
+    script = next((word for word in spec.command if word.endswith(".py")), "train.py")
+    for line in (
+        "Traceback (most recent call last):",
+        f'  File "/home/{spec.user}/{script}", line 118, in <module>',
+        "    main()",
+        f'  File "/home/{spec.user}/{script}", line 41, in main',
+        f"    {statement}",
+    ):
+        yield f"[rank{spec.rank}]: {line}"
