@@ -17,7 +17,7 @@ from gputui.scan.blocks import STDIN, UnreadableError, blocks
 from gputui.scan.judge import Judge
 from gputui.scan.order import in_order
 from gputui.scan.reader import Located, events, kind_of
-from gputui.scan.reports import json, text
+from gputui.scan.reports import text
 from gputui.streams import complain
 
 _EXAMPLES = """\
@@ -47,7 +47,11 @@ def run(arguments: Sequence[str]) -> int:
     unreadable: list[UnreadableError] = []
     counts: Counter[str] = Counter()
     judge = Judge()
-    for one in in_order([partial(_events, name, unreadable.append) for name in names]):
+    if options.json:
+        from gputui.scan.reports import json
+    for one in in_order(
+        [partial(_events, name, unreadable.append, numbered=options.json) for name in names]
+    ):
         counts[kind_of(one.event)] += 1
         if options.json:
             sys.stdout.write(json.event_line(one))
@@ -67,10 +71,12 @@ def run(arguments: Sequence[str]) -> int:
     return UNHEALTHY if grave else HEALTHY
 
 
-def _events(name: str, tell: Callable[[UnreadableError], None]) -> Iterator[Located]:
+def _events(
+    name: str, tell: Callable[[UnreadableError], None], *, numbered: bool
+) -> Iterator[Located]:
     """The events of one log; that it cannot be read is told, and the others are read on."""
     try:
-        yield from events(name, blocks(name), _written_s(name))
+        yield from events(name, blocks(name), _written_s(name), numbered=numbered)
     except UnreadableError as error:
         tell(error)
 

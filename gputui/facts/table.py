@@ -10,7 +10,6 @@ with ``#`` are remarks.
 from __future__ import annotations
 
 import csv
-import difflib
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -62,6 +61,8 @@ class Row:
         text = self.text(column)
         if text in choices:
             return choices[text]
+        import difflib
+
         near = difflib.get_close_matches(text, choices, 1)
         meant = f'; did you mean "{near[0]}"?' if near else ""
         raise BadRowError(f'{column} is "{text}", expected one of {", ".join(choices)}{meant}')
@@ -168,6 +169,8 @@ def _are_columns(path: Path, columns: Sequence[str], reading: _Reading) -> bool:
         return False
     for column in columns:
         if column not in reading.columns:
+            import difflib
+
             near = difflib.get_close_matches(column, reading.columns, 1)
             meant = f"; did you mean {near[0]}?" if near else ""
             reading.problems.append(f'{path}:1: unknown column "{column}"{meant}')

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from gputui.model import GpuSample, NodeSample
 from gputui.sources.reasons import RESET_REQUIRED
-from gputui.sources.slow_readings import HEALTH_S
+from gputui.sources.turns import HEALTH_S
 
 _MOST_GPUS = 256
 _STOPPED = 2.5

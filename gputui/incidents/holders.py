@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from gputui.incidents.rule import Subject
 from gputui.model import GpuSample, NodeSample, ProcessSample
 from gputui.sources.namespace import NOT_HERE
-from gputui.sources.processes import HAS_ENDED, REUSED
+from gputui.sources.reasons import HAS_ENDED, REUSED
 
 SCHEDULED = frozenset({"slurm", "lsf", "pbs", "pod"})
 """Kinds of jobs to which a scheduler gave their GPUs, so that nobody else has them."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from gputui.facts.nvlink5 import XIDS, decode
 from gputui.logs.kernel import KernelEvent
 
 NVLINK_ERROR = 74
+_NVLINK5_ERRORS = range(144, 151)
 
 _LINK = re.compile(r"\blink (?P<link>\d+)", re.I)
 
@@ -31,7 +31,9 @@ def said_of_link(event: KernelEvent) -> LinkWords | None:
     if event.code == NVLINK_ERROR:
         named = _LINK.search(event.detail)
         return LinkWords(int(named["link"]) if named else None)
-    if event.code in XIDS:
+    if event.code in _NVLINK5_ERRORS:
+        from gputui.facts.nvlink5 import decode  # most logs need none of it
+
         error = decode(event.code, event.detail)
         if error is not None and error.is_fatal and not error.injected:
             return LinkWords(error.link, error.blames_peer)

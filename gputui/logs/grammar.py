@@ -197,15 +197,24 @@ def parse_message(message: str) -> Message | None:
     >>> parse_message("NVRM: Xid (PCI:0000:06:00): 79, GPU has fallen off the bus.").code
     79
     """
-    plain = _PLAIN_XID.match(message)
+    plain = plain_xid(message)
     if plain is not None:
-        bus, code, pid, process, detail = plain.groups()
-        if _DRIVERS_TEXT.match(detail) and "previous" not in detail:
-            return Message("xid", _address(bus), int(code), int(pid), process, detail.rstrip())
+        return plain
     for kind, match in _matchers():
         if found := match(message):
             return _xid(found) if kind == "xid" else _other(kind, found.groupdict())
     return None
+
+
+def plain_xid(message: str) -> Message | None:
+    """An Xid as most are written: with a process, without MIG. None for any other message."""
+    plain = _PLAIN_XID.match(message)
+    if plain is None:
+        return None
+    bus, code, pid, process, detail = plain.groups()
+    if "previous" in detail or not _DRIVERS_TEXT.match(detail):
+        return None
+    return Message("xid", _address(bus), int(code), int(pid), process, detail.rstrip())
 
 
 def _xid(found: re.Match[str]) -> Message:

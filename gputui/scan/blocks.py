@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import IO, Protocol
 
 STDIN = "-"
 
-BLOCK_BYTES = 1 << 19
+BLOCK_BYTES = 1 << 18
 LONGEST_LINE = 1 << 16
 """Of longer lines this much is looked at: what means something begins a line."""
 
@@ -86,10 +85,7 @@ def whole_lines(source: ByteSource, size: int = BLOCK_BYTES) -> Iterator[bytes]:
 def _opened(name: str) -> IO[bytes]:
     if name == STDIN:
         return open(sys.stdin.fileno(), "rb", buffering=0, closefd=False)
-    path = Path(name)
-    if path.is_dir():
-        raise IsADirectoryError
-    return path.open("rb", buffering=0)
+    return open(name, "rb", buffering=0)  # noqa: PTH123
 
 
 def _unpacked(name: str, file: IO[bytes]) -> ByteSource:

@@ -10,7 +10,7 @@ from gputui.scan.search import finder
 
 NEEDLES = (
     b"NVRM:", b"nvidia ", b"nvidia:", b"nvidia-nvswitch", b"nvidia-peermem", b"nvidia_dev_xid:",
-    b"pcieport ", b"NVSwitch pci bus id", b" in libnccl", b" available PCIe ",
+    b"pcieport ", b"NVSwitch pci bus id", b"]: segfault at ", b" available PCIe ",
     b"fabric manager NVIDIA GPU",
 )  # fmt: skip
 """Every message in :mod:`gputui.logs.grammar` has one of these. A search for what many other

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from datetime import datetime, timezone
 from typing import Any
 
 from gputui.text import decoded, printable
@@ -16,6 +14,9 @@ def is_export(text: str) -> bool:
 
 def as_logged(text: str) -> str:
     """An entry of the kernel's with its time and machine; nothing for what others have said."""
+    import json
+    from datetime import datetime, timezone
+
     try:
         entry: dict[str, Any] = json.loads(text)
         if "kernel" not in (entry.get("_TRANSPORT"), entry.get("SYSLOG_IDENTIFIER")):

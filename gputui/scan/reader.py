@@ -7,10 +7,10 @@ well.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from gputui.logs.job_event import JobEvent
@@ -21,6 +21,7 @@ from gputui.logs.records import MOST_AHEAD
 from gputui.scan.candidates import candidates
 from gputui.scan.failures import failures, is_list_of_failures
 from gputui.scan.journal import as_logged, is_export
+from gputui.scan.plain import PlainLines
 from gputui.text import decoded
 
 if TYPE_CHECKING:
@@ -84,20 +85,23 @@ def host_of(name: str) -> str:
     """
     if name == "-":
         return "stdin"
-    return _ROTATED.sub("", PurePath(name).name) or name
+    return _ROTATED.sub("", os.path.basename(name)) or name  # noqa: PTH119
 
 
-def events(name: str, blocks: Iterator[bytes], now_s: float) -> Iterator[Located]:
+def events(
+    name: str, blocks: Iterator[bytes], now_s: float, *, numbered: bool = True
+) -> Iterator[Located]:
     """The events in a log, in the order of its lines.
 
-    ``now_s`` is when the log was last written: it supplies the year where stamps have none.
+    ``now_s`` is when the log was last written: it supplies the year where stamps have none. Lines
+    are counted only if they are to be ``numbered``.
     """
     block = next(blocks, b"")
     if is_list_of_failures(block):
         yield from _listed(name, _chained(block, blocks))
         return
-    kernel = _KernelLines(name, now_s)
     job = None if _is_systems(block) else _JobLines(name, now_s)
+    kernel = _KernelLines(name, now_s, numbered=numbered or job is not None)
     while block:
         following = next(blocks, b"")
         if job is None:
@@ -127,34 +131,58 @@ def _is_systems(block: bytes) -> bool:
 class _KernelLines:
     """The kernel's lines of one log, block by block."""
 
-    def __init__(self, name: str, now_s: float) -> None:
+    def __init__(self, name: str, now_s: float, *, numbered: bool) -> None:
         self._name = name
         self._now_s = now_s
+        self._numbered = numbered
         self._parser = KernelParser()
+        self._plain = PlainLines(now_s)
         self._clock = _Clock()
         self._host = host_of(name)
         self._lines = 0
 
     def feed(self, block: bytes, following: bytes) -> Iterator[Located]:
         """The events of a block; ``following`` is the one after it."""
-        clock, counted = self._clock, 0
+        counted = 0
         for begin, end in candidates(block):
-            self._lines += block.count(b"\n", counted, begin)
-            counted = begin
+            if self._numbered:
+                self._lines += block.count(b"\n", counted, begin)
+                counted = begin
             raw = block[begin : min(end, begin + _MOST_BYTES)]
-            for piece in raw.split(b"\0") if b"\0" in raw else (raw,):
-                stamp, message = split_prefix(_text(piece), self._now_s)
-                event = self._parser.read(
-                    stamp,
-                    message,
-                    clock.time_s(stamp),
-                    number=self._lines + 1,
-                    ahead=_Ahead(block, end, following),
+            plain = self._plain.read(raw)
+            if plain is not None:
+                stamp, message, parsed = plain
+                yield self._located(
+                    KernelEvent(
+                        "xid",
+                        self._clock.time_s(stamp),
+                        message,
+                        parsed.bus_id,
+                        parsed.code,
+                        parsed.pid,
+                        parsed.process,
+                        parsed.detail,
+                        line=self._lines + 1,
+                        host=stamp.host,
+                    )
                 )
+                continue
+            for piece in raw.split(b"\0") if b"\0" in raw else (raw,):
+                event = self._read(piece, _Ahead(block, end, following))
                 if event is not None:
-                    self._host = event.host or self._host
-                    yield Located(event, self._name, event.line, self._host, clock.is_dated)
-        self._lines += block.count(b"\n", counted)
+                    yield self._located(event)
+        if self._numbered:
+            self._lines += block.count(b"\n", counted)
+
+    def _read(self, raw: bytes, ahead: _Ahead) -> KernelEvent | None:
+        """The event on a line of any sort."""
+        stamp, message = split_prefix(_text(raw), self._now_s)
+        time_s = self._clock.time_s(stamp)
+        return self._parser.read(stamp, message, time_s, number=self._lines + 1, ahead=ahead)
+
+    def _located(self, event: KernelEvent) -> Located:
+        self._host = event.host or self._host
+        return Located(event, self._name, event.line, self._host, self._clock.is_dated)
 
 
 class _JobLines:

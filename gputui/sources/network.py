@@ -11,9 +11,7 @@ from gputui.sources.ethernet import Interface, find_interfaces
 from gputui.sources.files import NOT_THERE, why
 from gputui.sources.infiniband import Port, find_ports
 from gputui.sources.link import Link
-
-GONE = "gone"
-"""The state of a link that was here, and whose device is no longer."""
+from gputui.sources.reasons import GONE
 
 _MISSING_WHEN_GONE = dict.fromkeys(
     ("speed_mbps", "rx_bytes_per_s", "tx_bytes_per_s", "growth_s"), "its device is gone"

@@ -27,8 +27,8 @@ from gputui.sources.processes import HostProcess, ProcessTable
 from gputui.sources.readings import Nvml
 from gputui.sources.reasons import UNKNOWN
 from gputui.sources.slots import slot_of
-from gputui.sources.slow_readings import HEALTH_S, SLOW_READINGS
-from gputui.sources.turns import Turns
+from gputui.sources.slow_readings import SLOW_READINGS
+from gputui.sources.turns import HEALTH_S, Turns
 
 _HEALTH = frozenset(
     position for position, reading in enumerate(SLOW_READINGS) if reading.every_s == HEALTH_S

@@ -18,10 +18,10 @@ from gputui.sources.files import read
 from gputui.sources.jobs import Job, job_of
 from gputui.sources.namespace import HOST_PID, PidNamespace
 from gputui.sources.proc_stat import ProcStat, command_text, read_stat
+from gputui.sources.reasons import HAS_ENDED as HAS_ENDED
+from gputui.sources.reasons import REUSED as REUSED
 from gputui.sources.users import Users
 
-HAS_ENDED = "it has ended"
-REUSED = "it has ended, and its PID is another's now"
 NOT_LOOKED_AT = "not looked at yet"
 ENDED = "[ended]"
 

@@ -24,6 +24,13 @@ NOT_UTF8 = "garbage: not UTF-8"
 
 OTHER_LIBRARY = "not in this driver's library"
 
+HAS_ENDED = "it has ended"
+REUSED = "it has ended, and its PID is another's now"
+"""Why nothing more is known of a process."""
+
+GONE = "gone"
+"""The state of a network port that was there before."""
+
 NO_CONNECTION = "No connection to"
 """How the error of a node elsewhere begins that cannot be reached."""
 

@@ -20,13 +20,11 @@ from gputui.sources.reasons import (
     OTHER_LIBRARY,
     words,
 )
+from gputui.sources.turns import HEALTH_S
 from gputui.sources.values import MissingError, at_most, celsius, count, flag, text
 
 Value = int | bool | str | tuple[int, ...] | tuple[str, ...] | MissingError
 """A reading, or why one of several that came together is missing."""
-
-HEALTH_S = 10.0
-"""How old a health reading may become."""
 
 _THROUGHPUT_S = 8.0
 _LINKS_S = 30.0

@@ -6,6 +6,9 @@ import heapq
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
+HEALTH_S = 10.0
+"""How old a health reading may become."""
+
 _AT_ONCE = float("-inf")
 _GOLDEN = 0.6180339887
 """Multiples of the golden section, without their whole part, lie evenly between 0 and 1."""

@@ -3,7 +3,8 @@
 import pytest
 
 from gputui.sources.link import SELDOM_S
-from gputui.sources.network import GONE, LinkReader
+from gputui.sources.network import LinkReader
+from gputui.sources.reasons import GONE
 
 SELDOM = int(SELDOM_S)
 PORT = "sys/class/infiniband/mlx5_0/ports/1"

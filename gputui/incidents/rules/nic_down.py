@@ -8,7 +8,7 @@ from gputui.incidents.history import History
 from gputui.incidents.ports import RDMA
 from gputui.incidents.rule import CRITICAL, WARNING, Cause, Finding, Subject, rule, samples
 from gputui.model import Action, LinkSample, NodeSample
-from gputui.sources.network import GONE
+from gputui.sources.reasons import GONE
 
 
 @rule(kind="NicDown", severity=CRITICAL, holds=samples(3), clears=samples(3))

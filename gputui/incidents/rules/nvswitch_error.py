@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from gputui.facts.sxid import SxidFact, sxid_fact
 from gputui.incidents.advice import ACTION_TEXTS
 from gputui.incidents.history import History
 from gputui.incidents.rule import CRITICAL, INFO, WARNING, Cause, Finding, Subject, after, log_rule
 from gputui.logs.kernel import KernelEvent
 from gputui.model import Action, Severity
+
+if TYPE_CHECKING:
+    from gputui.facts.sxid import SxidFact
 
 _QUIET = after(minutes=10)
 _GRAVE_QUIET = after(hours=24)
@@ -43,7 +46,7 @@ def nvswitch_error(event: KernelEvent, past: History) -> Iterator[Finding]:
         if other.bus_id == event.bus_id and abs(event.time_s - other.time_s) <= _SAME_TROUBLE_S
     ]
     worst = max(lately or [event], key=lambda one: (severity_told(one), one is event, one.time_s))
-    severity, fact = severity_told(worst), sxid_fact(worst.code or 0)
+    severity, fact = severity_told(worst), _fact(worst)
     action, advice = advice_on(severity, fact)
     yield Finding(
         Subject.of_node(past.samples[-1].host if past.samples else event.host or ""),
@@ -63,7 +66,7 @@ def nvswitch_error(event: KernelEvent, past: History) -> Iterator[Finding]:
 
 def severity_told(event: KernelEvent) -> Severity:
     """How bad an SXid is: by the driver's word in its line, else by its code."""
-    by_code = sxid_fact(event.code or 0).severity
+    by_code = _fact(event).severity
     said = _WORD.search(event.text)
     if said is None:
         return by_code
@@ -71,6 +74,12 @@ def severity_told(event: KernelEvent) -> Severity:
     if word == "fatal":
         return CRITICAL
     return INFO if word == "correctable" else min(by_code, WARNING)
+
+
+def _fact(event: KernelEvent) -> SxidFact:
+    from gputui.facts.sxid import sxid_fact  # most logs have none
+
+    return sxid_fact(event.code or 0)
 
 
 def _is_config(fact: SxidFact) -> bool:
