@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 import re
 from collections.abc import Callable
@@ -43,12 +44,31 @@ class Comparison:
         """Whether it holds of a value; of none it does not."""
         return value is not None and _OPERATORS[self.sign](value, self.number)
 
+    def is_idle(self, most: float) -> str:
+        """What is wrong with it where values are from 0 to ``most``; empty if nothing is."""
+        sign, number = self.sign or "=", self.number
+        if (
+            (sign == "<" and number <= 0)
+            or (sign == ">" and number >= most)
+            or (sign in ("=", "==", ">=") and number > most)
+        ):
+            return "can never hold"
+        always_less = sign in ("<", "!=") and number > most
+        if (sign == ">=" and number <= 0) or (sign == "<=" and number >= most) or always_less:
+            return "always holds"
+        return ""
+
     def __str__(self) -> str:
         return self.text
 
 
-def read_comparison(tree: Tree, name: str, units: tuple[Unit, ...]) -> Comparison:
-    """The comparison under a key. Of several units the first is the usual; "" is for none."""
+def read_comparison(
+    tree: Tree, name: str, units: tuple[Unit, ...], most: float = math.inf
+) -> Comparison:
+    """The comparison under a key. Of several units the first is the usual; "" is for none.
+
+    Values are from 0 to ``most``: a comparison that holds for all of them, or for none, is wrong.
+    """
     if not isinstance(tree, Word) or not tree.text:
         raise ScenarioError(tree.place, f"{name}: expected a comparison, not {kind_of(tree)}.")
     found = _FORM.fullmatch(tree.text.strip())
@@ -58,4 +78,7 @@ def read_comparison(tree: Tree, name: str, units: tuple[Unit, ...]) -> Compariso
         raise ScenarioError(
             tree.place, f'{name}: {quoted(tree.text)} is no comparison, such as "{example}".'
         )
-    return Comparison(tree.text, found[1] or "", float(found[2]) * by_name[found[3]].factor)
+    comparison = Comparison(tree.text, found[1] or "", float(found[2]) * by_name[found[3]].factor)
+    if problem := comparison.is_idle(most):
+        raise ScenarioError(tree.place, f"{name}: {quoted(tree.text)} {problem}.")
+    return comparison

@@ -28,7 +28,7 @@ from typing import Any, Protocol, TypeVar, get_type_hints
 
 from chaos.errors import ScenarioError
 from chaos.expectation import ReadingContext, as_text, read_fields
-from chaos.fields import Fields
+from chaos.fields import Fields, check_keys
 from chaos.yaml_tree import Table, Tree, kind_of
 from fakes.world import World
 
@@ -55,6 +55,9 @@ class State:
             raise ScenarioError(tree.place, f"{name}: expected a mapping, not {kind_of(tree)}.")
         types = condition_types()
         heads = [key.text for key, _ in tree.entries if key.text in types]
+        if not heads:
+            known = dict.fromkeys(key.rstrip("_") for kind in types.values() for key in kind.types)
+            check_keys(tree, (*types, *known), name, context.mistakes)
         if len(heads) != 1:
             raise ScenarioError(tree.place, f"{name} needs exactly one of {', '.join(types)}.")
         kind = types[heads[0]]

@@ -86,6 +86,10 @@ class Mistakes:
         """Note a mistake."""
         self._found.append(ScenarioError(place, problem))
 
+    def pop(self) -> ScenarioError:
+        """The last one, which is noted no longer."""
+        return self._found.pop()
+
     @contextmanager
     def noting(self) -> Iterator[None]:
         """Note a mistake that ends this block."""

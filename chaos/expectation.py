@@ -22,10 +22,10 @@ from __future__ import annotations
 import dataclasses
 import importlib
 import pkgutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Protocol, TypeVar, get_type_hints
+from typing import Any, ClassVar, Protocol, TypeVar, get_type_hints
 
 from chaos.errors import Mistakes, Place, ScenarioError, did_you_mean, quoted
 from chaos.fields import Fields, read_value
@@ -36,7 +36,14 @@ from chaos.yaml_tree import Table, Tree, Word, kind_of
 
 NEVER_US = (1 << 63) - 1
 
-_COMMON = ("within", "from", "hold")
+_TIMING = ("within", "from", "hold")
+"""The keys that expectations have in common; each class says which of them mean something to it."""
+
+_WHY = {
+    "hold": ": only a state can hold.",
+    "within": ": it counts to the end.",
+    "from": ": it counts from the beginning.",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +94,12 @@ class Judge(Protocol):
 
 
 class Expected(Protocol):
-    """A frozen dataclass whose fields are an expectation's keys."""
+    """A frozen dataclass whose fields are an expectation's keys.
+
+    A class variable ``timing`` says which of ``within``, ``from`` and ``hold`` it takes.
+    """
+
+    timing: ClassVar[tuple[str, ...]]
 
     def judge(self, timing: Timing, inventory: Inventory) -> Judge:
         """One who will judge it."""
@@ -113,11 +125,24 @@ class Expectation:
 
 @dataclass(frozen=True, slots=True)
 class ReadingContext:
-    """What a reader has to know: what can be selected, the timeline's ids, where mistakes go."""
+    """What a reader has to know: what can be selected, the timeline's ids, where mistakes go.
+
+    ``scheduler`` says whether jobs are placed by one, ``memory_bytes`` how much a GPU has.
+    """
 
     inventory: Inventory | None
     ids: tuple[str, ...]
     mistakes: Mistakes
+    scheduler: bool = True
+    memory_bytes: int | None = None
+
+
+class Checked(Protocol):
+    """What is read from a mapping, and can say what of it cannot be meant."""
+
+    def wrong(self, context: ReadingContext) -> Iterator[tuple[str, str]]:
+        """Keys, each with a clause on what is wrong with its value."""
+        ...
 
 
 class FromTree(Protocol):
@@ -181,8 +206,12 @@ def read_expectation(position: int, tree: Tree, context: ReadingContext) -> Expe
         raise ScenarioError(tree.place, f"an expectation is a mapping, not {kind_of(tree)}.")
     before = len(context.mistakes)
     kind = _kind_of(tree)
-    keys = (*map(_key_of, kind.types), *_COMMON)
-    fields = Fields(tree, keys, f"'{kind.head}'", context.mistakes)
+    timing = kind.cls.timing
+    for key, _ in tree.entries:
+        if key.text in _TIMING and key.text not in timing:
+            problem = f"'{key.text}' means nothing to '{kind.head}'{_WHY[key.text]}"
+            context.mistakes.add(key.place, problem)
+    fields = Fields(tree, (*map(_key_of, kind.types), *_TIMING), f"'{kind.head}'", context.mistakes)
     expected = read_fields(kind.cls, kind.types, kind.required, fields, context)
     within = fields.value("within", Duration, None)
     hold = fields.value("hold", Duration, Duration(0))
@@ -223,7 +252,14 @@ def read_fields(
             continue
         with context.mistakes.noting():
             values[name] = _read(plain_type(annotation), tree, _key_of(name), context, fields)
-    return cls(**values) if len(context.mistakes) == before else None
+    if len(context.mistakes) > before:
+        return None
+    found = cls(**values)
+    for name, problem in found.wrong(context) if hasattr(found, "wrong") else ():
+        word = fields.get(_key_of(name))
+        place = fields.table.place if word is None else word.place
+        context.mistakes.add(place, f"{_key_of(name)}: {problem}")
+    return found if len(context.mistakes) == before else None
 
 
 def _read(kind: type[Any], tree: Tree, name: str, context: ReadingContext, fields: Fields) -> Any:

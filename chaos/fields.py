@@ -22,10 +22,7 @@ class Fields:
             raise ScenarioError(
                 tree.place, f"{what} is a mapping of {', '.join(names)}, not {kind_of(tree)}."
             )
-        for key, _ in tree.entries:
-            if key.text not in names:
-                hint = did_you_mean(key.text, names)
-                mistakes.add(key.place, f"unknown key {quoted(key.text)} in {what}{hint}")
+        _note_unknown(tree, names, what, mistakes)
         self.table = tree
         self.what = what
         self.mistakes = mistakes
@@ -51,6 +48,21 @@ class Fields:
     def value(self, name: str, kind: type, default: Any) -> Any:
         """The word under a key as a value of a type; the default if there is none, or a bad one."""
         return read_value(self.word(name), name, kind, self.mistakes, default)
+
+
+def check_keys(tree: Table, names: Sequence[str], what: str, mistakes: Mistakes) -> None:
+    """Refuse a mapping with unknown keys: the one that tells what it is may be misspelt."""
+    before = len(mistakes)
+    _note_unknown(tree, names, what, mistakes)
+    if len(mistakes) > before:
+        raise mistakes.pop()
+
+
+def _note_unknown(tree: Table, names: Sequence[str], what: str, mistakes: Mistakes) -> None:
+    for key, _ in tree.entries:
+        if key.text not in names:
+            hint = did_you_mean(key.text, names)
+            mistakes.add(key.place, f"unknown key {quoted(key.text)} in {what}{hint}")
 
 
 def read_value(

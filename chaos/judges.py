@@ -7,6 +7,8 @@ from chaos.journal import Record
 from chaos.matching import IncidentMatch, Match
 from fakes.clock import SECOND_US
 
+NOT_BEGUN = "the run ended before it was to begin"
+
 
 class Comes:
     """Judges that something comes, after the beginning and before the deadline."""
@@ -45,6 +47,8 @@ class Comes:
         return self.outcome(end_us) or self._missing(end_us)
 
     def _missing(self, now_us: int) -> Outcome:
+        if now_us < self._timing.from_us:
+            return Outcome(False, None, NOT_BEGUN)
         waited_s = (now_us - self._timing.from_us) / SECOND_US
         if self._early is not None:
             why = f"came only before it was to, in line {self._early.number}"
@@ -115,6 +119,8 @@ class Opens:
         return Outcome(ok, measured_us, why, lines)
 
     def _missing(self, now_us: int) -> Outcome:
+        if now_us < self._timing.from_us:
+            return Outcome(False, None, NOT_BEGUN)
         waited_s = (now_us - self._timing.from_us) / SECOND_US
         if not self._others:
             return Outcome(False, None, f"did not open in {waited_s:g} s")

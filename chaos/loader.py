@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from chaos.consistency import check_together
 from chaos.errors import Mistakes, quoted
 from chaos.fields import Fields
 from chaos.given_reader import read_given
@@ -44,7 +45,9 @@ def _scenario(top: Fields, path: Path) -> Scenario:
     given, inventory = read_given(top.get("given"), top.mistakes)
     timeline = TimelineReader(inventory, top.mistakes)
     entries = timeline.read(top.get("timeline"))
-    terms = TermsReader(top, timeline.inventory, timeline.ids, path.parent).read()
+    terms = TermsReader(top, given, timeline.inventory, timeline.ids, path.parent).read()
+    if timeline.inventory is not None:
+        check_together(entries, terms, timeline.inventory, top.mistakes)
     return Scenario(
         name.text if name else "",
         why.text if why else "",

@@ -5,7 +5,7 @@ Expectations say "this comes", ``never`` says "this does not", both in the same 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Protocol
@@ -44,6 +44,38 @@ def incident_kinds() -> tuple[str, ...]:
     from gputui.incidents.rules import all_rules
 
     return tuple(sorted({rule.kind for rule in all_rules()}))
+
+
+def wrong_cause(kind: IncidentKind, cause: str | None) -> Iterator[tuple[str, str]]:
+    """A cause that is not in the closed list of a kind's (gputui/facts/kinds.csv)."""
+    from gputui.facts.words import kind_table
+
+    fact = kind_table().facts.get((kind.text,))
+    if cause is not None and fact is not None and cause not in fact.causes:
+        hint = did_you_mean(cause, fact.causes, "Its causes")
+        yield "cause", f"{kind} has no cause {quoted(cause)}{hint}"
+
+
+_ON_GPUS = frozenset(
+    (
+        Effect.RESET_GPU, Effect.SET_POWER_LIMIT, Effect.SET_CLOCKS, Effect.SET_PERSISTENCE,
+        Effect.SET_ECC, Effect.SET_COMPUTE_MODE, Effect.SET_MIG, Effect.CLEAR_COUNTERS, Effect.KILL,
+    )
+)  # fmt: skip
+_ON_JOBS = frozenset((Effect.KILL, Effect.REQUEUE, Effect.CANCEL, Effect.SUBMIT))
+
+
+def wrong_subject(
+    action: Effect, gpu: object | None, job: object | None
+) -> Iterator[tuple[str, str]]:
+    """A subject that an effect never has."""
+    if gpu is not None and action not in _ON_GPUS:
+        whole = "jobs" if action in _ON_JOBS else "whole nodes"
+        key = "job" if action in _ON_JOBS else "node"
+        yield "gpu", f"'{action.value}' concerns {whole}: say '{key}:'."
+    if job is not None and action not in _ON_JOBS:
+        key = "gpu' or 'node" if action in _ON_GPUS else "node"
+        yield "job", f"'{action.value}' concerns no job: say '{key}:'."
 
 
 class Match(Protocol):

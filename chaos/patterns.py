@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 
-from chaos.errors import ScenarioError
+from chaos.errors import ScenarioError, quoted
 from chaos.yaml_tree import Tree, Word, kind_of
 
 
@@ -34,3 +34,26 @@ class Pattern:
 
     def __str__(self) -> str:
         return self.text
+
+
+@dataclass(frozen=True)
+class CallPattern(Pattern):
+    """A pattern for calls: a program's base name and its arguments, with one space between."""
+
+    @classmethod
+    def read(cls, tree: Tree, name: str, context: object) -> CallPattern:
+        """The pattern under a key; one that no call can match is a mistake."""
+        text = Pattern.read(tree, name, context).text
+        program = text.split(" ")[0]
+        if "/" in program and "*" not in program:
+            base = program.rpartition("/")[2]
+            raise ScenarioError(
+                tree.place,
+                f"{name}: {quoted(program)} never matches, as calls have the program's base name: "
+                f"write {quoted(base + text[len(program) :])}.",
+            )
+        if text != text.strip():
+            raise ScenarioError(
+                tree.place, f"{name}: {quoted(text)} has a space at its end, which no call has."
+            )
+        return cls(text)

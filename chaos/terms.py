@@ -17,6 +17,7 @@ from chaos.expectations.exit import ExitExpected, ExitStatus
 from chaos.expectations.incident import IncidentExpected
 from chaos.expectations.started import StartExpected
 from chaos.fields import Fields, items_of
+from chaos.fleet import Given
 from chaos.matching import IncidentKind, incident_kinds
 from chaos.runbook_file import what_is_wrong
 from chaos.selection import Inventory, Nodes, SelectionError
@@ -104,11 +105,23 @@ class TermsReader:
     """Reads the terms of a scenario file. Without an inventory no selection is checked."""
 
     def __init__(
-        self, top: Fields, inventory: Inventory | None, ids: Sequence[str], folder: Path
+        self,
+        top: Fields,
+        given: Given,
+        inventory: Inventory | None,
+        ids: Sequence[str],
+        folder: Path,
     ) -> None:
         self._top = top
         self._mistakes: Mistakes = top.mistakes
-        self._context = ReadingContext(inventory, tuple(ids), top.mistakes)
+        fleet = given.fleet
+        self._context = ReadingContext(
+            inventory,
+            tuple(ids),
+            top.mistakes,
+            scheduler=fleet.scheduler is not None,
+            memory_bytes=fleet.profile.memory.total_mib << 20,
+        )
         self._folder = folder
 
     def read(self) -> Terms:
@@ -189,10 +202,13 @@ class TermsReader:
                 self._kinds(fields.get("when")),
                 self._arguments(fields.get("args")),
                 self._node(fields),
-                fields.value("exit", int, None),
+                self._exit(fields.get("exit")),
             )
             return runbook if len(self._mistakes) == before else None
         return None
+
+    def _exit(self, tree: Tree | None) -> int | None:
+        return None if tree is None else ExitStatus.read(tree, "exit", self._context).number
 
     def _words(self, fields: Fields) -> tuple[str, ...]:
         tree = fields.get("run")

@@ -13,6 +13,7 @@ from types import FrameType
 
 from chaos import registry
 from chaos.commands import Arguments
+from chaos.consistency import check_somebody_acts
 from chaos.drill import check_testable, drill_of
 from chaos.errors import UsageError
 from chaos.journal import Journal, TextOut
@@ -102,6 +103,7 @@ def _loaded(names: Sequence[str]) -> list[Scenario] | None:
         try:
             scenario = load(find_scenario(name))
             check_testable(scenario)
+            check_somebody_acts(scenario)
         except UsageError as error:
             print(error.told(), file=sys.stderr)
             wrong = True

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 
 from chaos.comparison import Comparison, Unit, read_comparison
 from chaos.condition import condition
+from chaos.expectation import ReadingContext
 from chaos.selection import Gpus
 from chaos.yaml_tree import Tree
 from fakes.gpu import Gpu
@@ -57,7 +59,7 @@ class Share(Comparison):
     @classmethod
     def read(cls, tree: Tree, name: str, context: object) -> Comparison:
         """The comparison under a key."""
-        return read_comparison(tree, name, (Unit("%", 1.0),))
+        return read_comparison(tree, name, (Unit("%", 1.0),), most=100.0)
 
 
 class Memory(Comparison):
@@ -93,6 +95,15 @@ class GpuCondition:
     throttled: bool | None = None
     state: GpuWord | None = None
     processes: Number | None = None
+
+    def wrong(self, context: ReadingContext) -> Iterator[tuple[str, str]]:
+        """More memory than the GPUs have."""
+        most = context.memory_bytes
+        if self.memory is not None and most is not None and (idle := self.memory.is_idle(most)):
+            yield "memory", f"'{self.memory}' {idle}: these GPUs have {most / _GIB:.0f} GiB."
+        measured = self._measures or self.processes is not None
+        if self.state is GpuWord.LOST and measured:
+            yield "state", "a GPU that is lost can be nothing else besides."
 
     def broken(self, world: World) -> str:
         """The first thing that is not so, of the first GPU."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 
 from chaos.condition import condition
+from chaos.expectation import ReadingContext
 from chaos.selection import JobId
 from fakes.cluster import Phase, UnknownError
 from fakes.world import World
@@ -31,6 +33,9 @@ _PHASES = {
 }
 
 
+_SCHEDULED = (JobWord.PENDING, JobWord.REQUEUED)
+
+
 @condition("job")
 @dataclass(frozen=True, slots=True)
 class JobCondition:
@@ -38,6 +43,11 @@ class JobCondition:
 
     job: JobId
     is_: JobWord
+
+    def wrong(self, context: ReadingContext) -> Iterator[tuple[str, str]]:
+        """What only a scheduler can make of it."""
+        if self.is_ in _SCHEDULED and not context.scheduler:
+            yield "is_", f"'{self.is_.value}' needs a scheduler: fleet: {{scheduler: slurm}}."
 
     def broken(self, world: World) -> str:
         """What it is instead."""

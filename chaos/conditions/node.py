@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 
 from chaos.condition import condition
+from chaos.expectation import ReadingContext
 from chaos.selection import Inventory, Nodes
 from fakes.world import World
 
@@ -21,6 +23,9 @@ class NodeWord(str, Enum):
     """Drained or draining: no new work is placed there."""
 
 
+_SCHEDULED = (NodeWord.DRAINED, NodeWord.DRAINING, NodeWord.CORDONED)
+
+
 @condition("node")
 @dataclass(frozen=True, slots=True)
 class NodeCondition:
@@ -28,6 +33,11 @@ class NodeCondition:
 
     node: Nodes
     is_: NodeWord
+
+    def wrong(self, context: ReadingContext) -> Iterator[tuple[str, str]]:
+        """What only a scheduler can make of it."""
+        if self.is_ in _SCHEDULED and not context.scheduler:
+            yield "is_", f"'{self.is_.value}' needs a scheduler: fleet: {{scheduler: slurm}}."
 
     def broken(self, world: World) -> str:
         """What the first that is otherwise is instead."""

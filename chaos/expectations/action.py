@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import ClassVar
 
-from chaos.expectation import Judge, Timing, expectation
+from chaos.expectation import Judge, ReadingContext, Timing, expectation
 from chaos.judges import Comes
-from chaos.matching import ActionMatch, Where
+from chaos.matching import ActionMatch, Where, wrong_subject
 from chaos.selection import Gpus, Inventory, JobId, Nodes
 from fakes.actions import Effect
 
@@ -21,7 +23,16 @@ class ActionExpected:
     node: Nodes | None = None
     job: JobId | None = None
 
+    timing: ClassVar[tuple[str, ...]] = ("within", "from")
+
+    def wrong(self, context: ReadingContext) -> Iterator[tuple[str, str]]:
+        """A subject that this effect never has."""
+        yield from wrong_subject(self.action, self.gpu, self.job)
+
+    def match(self, inventory: Inventory) -> ActionMatch:
+        """Which actions are meant."""
+        return ActionMatch(self.action, Where.of(inventory, self.gpu, self.node, self.job))
+
     def judge(self, timing: Timing, inventory: Inventory) -> Judge:
         """One who looks for the effect."""
-        where = Where.of(inventory, self.gpu, self.node, self.job)
-        return Comes(ActionMatch(self.action, where), timing)
+        return Comes(self.match(inventory), timing)

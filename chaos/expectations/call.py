@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from chaos.expectation import Judge, Timing, expectation
 from chaos.judges import Comes
 from chaos.matching import CallMatch, Where
-from chaos.patterns import Pattern
+from chaos.patterns import CallPattern
 from chaos.selection import Inventory, Nodes
 
 
@@ -16,9 +17,15 @@ from chaos.selection import Inventory, Nodes
 class CallExpected:
     """A command is called: ``*`` in it stands for anything."""
 
-    call: Pattern
+    call: CallPattern
     node: Nodes | None = None
+
+    timing: ClassVar[tuple[str, ...]] = ("within", "from")
+
+    def match(self, inventory: Inventory) -> CallMatch:
+        """Which calls are meant."""
+        return CallMatch(self.call, Where.of(inventory, None, self.node, None))
 
     def judge(self, timing: Timing, inventory: Inventory) -> Judge:
         """One who looks for the call."""
-        return Comes(CallMatch(self.call, Where.of(inventory, None, self.node, None)), timing)
+        return Comes(self.match(inventory), timing)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import ClassVar
 
 from chaos.errors import ScenarioError, quoted
 from chaos.expectation import Judge, Outcome, Timing, expectation
@@ -40,6 +41,8 @@ class ExitExpected:
     """The runbook ends, each time with this status."""
 
     exit: ExitStatus
+
+    timing: ClassVar[tuple[str, ...]] = ("within", "from")
 
     def judge(self, timing: Timing, inventory: Inventory) -> Judge:
         """One who reads how it ended."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import ClassVar
 
-from chaos.expectation import Judge, Timing, expectation
+from chaos.expectation import Judge, ReadingContext, Timing, expectation
 from chaos.judges import Opens
-from chaos.matching import IncidentKind, IncidentMatch, Where
+from chaos.matching import IncidentKind, IncidentMatch, Where, wrong_cause
 from chaos.selection import Gpus, Inventory, JobId, Nodes
 from chaos.values import Count
 
@@ -22,6 +24,12 @@ class IncidentExpected:
     job: JobId | None = None
     cause: str | None = None
     times: Count | None = None
+
+    timing: ClassVar[tuple[str, ...]] = ("within", "from")
+
+    def wrong(self, context: ReadingContext) -> Iterator[tuple[str, str]]:
+        """A cause that this kind of incident never has."""
+        yield from wrong_cause(self.incident, self.cause)
 
     def match(self, inventory: Inventory) -> IncidentMatch:
         """Which incidents are meant."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from chaos.expectation import Judge, Timing, expectation
 from chaos.judges import Comes
@@ -19,6 +20,8 @@ class LogExpected:
     log: Pattern
     node: Nodes | None = None
     job: JobId | None = None
+
+    timing: ClassVar[tuple[str, ...]] = ("within", "from")
 
     def judge(self, timing: Timing, inventory: Inventory) -> Judge:
         """One who looks for the line."""

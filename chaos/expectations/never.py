@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import get_type_hints
+from typing import ClassVar, get_type_hints
 
 from chaos.condition import State
 from chaos.errors import ScenarioError
 from chaos.expectation import Judge, Outcome, ReadingContext, Timing, expectation, read_fields
-from chaos.fields import Fields
+from chaos.fields import Fields, check_keys
 from chaos.journal import Record
 from chaos.matching import (
     ActionMatch,
@@ -18,8 +19,10 @@ from chaos.matching import (
     IncidentMatch,
     Match,
     Where,
+    wrong_cause,
+    wrong_subject,
 )
-from chaos.patterns import Pattern
+from chaos.patterns import CallPattern
 from chaos.selection import Gpus, Inventory, JobId, Nodes
 from chaos.yaml_tree import Items, Table, Tree, kind_of
 from fakes.actions import Effect
@@ -30,7 +33,7 @@ class Deed:
     """An action, a call or an incident: exactly one of the first three, and where."""
 
     action: Effect | None = None
-    call: Pattern | None = None
+    call: CallPattern | None = None
     incident: IncidentKind | None = None
     gpu: Gpus | None = None
     node: Nodes | None = None
@@ -42,13 +45,27 @@ class Deed:
         """The deed under a key; None where mistakes were noted."""
         if not isinstance(tree, Table):
             raise ScenarioError(tree.place, f"{name}: expected a mapping, not {kind_of(tree)}.")
-        if sum(key.text in ("action", "call", "incident") for key, _ in tree.entries) != 1:
-            raise ScenarioError(tree.place, f"{name} needs exactly one of action, call, incident.")
         hints = get_type_hints(cls)
         types = {field.name: hints[field.name] for field in dataclasses.fields(cls)}
+        heads = sum(key.text in ("action", "call", "incident") for key, _ in tree.entries)
+        if not heads:
+            check_keys(tree, tuple(types), name, context.mistakes)
+        if heads != 1:
+            raise ScenarioError(tree.place, f"{name} needs exactly one of action, call, incident.")
         fields = Fields(tree, tuple(types), name, context.mistakes)
         found: Deed | None = read_fields(cls, types, frozenset(), fields, context)
         return found
+
+    def wrong(self, context: ReadingContext) -> Iterator[tuple[str, str]]:
+        """What it can never be, so that it would always be true that it did not happen."""
+        if self.action is not None:
+            yield from wrong_subject(self.action, self.gpu, self.job)
+        if self.call is not None and (self.gpu is not None or self.job is not None):
+            yield ("gpu" if self.gpu else "job"), "a call is made on a node: say 'node:'."
+        if self.incident is not None:
+            yield from wrong_cause(self.incident, self.cause)
+        elif self.cause is not None:
+            yield "cause", "only an incident has one."
 
     def match(self, inventory: Inventory) -> Match:
         """Which lines of the journal are meant."""
@@ -84,6 +101,8 @@ class NeverExpected:
     never: Deed
     until: State | None = None
     except_: Deeds | None = None
+
+    timing: ClassVar[tuple[str, ...]] = ("within", "from")
 
     @property
     def states(self) -> tuple[State, ...]:

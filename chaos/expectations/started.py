@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from chaos.expectation import Judge, Outcome, Timing
 from chaos.journal import Record
@@ -14,6 +15,8 @@ NEVER_STARTED = "the runbook was never started: no incident that it is for opene
 @dataclass(frozen=True, slots=True)
 class StartExpected:
     """The runbook is started: an incident that it is for opens."""
+
+    timing: ClassVar[tuple[str, ...]] = ()
 
     def judge(self, timing: Timing, inventory: Inventory) -> Judge:
         """One who looks for its start."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from chaos.condition import State
 from chaos.expectation import Judge, Outcome, Timing, expectation
@@ -17,6 +18,8 @@ class StateExpected:
     """Something comes to be as it should, and stays so for ``hold``."""
 
     state: State
+
+    timing: ClassVar[tuple[str, ...]] = ("within", "from", "hold")
 
     @property
     def states(self) -> tuple[State, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import ClassVar, TypeVar
 
 from chaos.errors import ScenarioError
 from chaos.expectation import Judge, Outcome, ReadingContext, Timing, expectation
@@ -68,6 +68,8 @@ class TouchedExpected:
     """Nothing but this was acted on."""
 
     touched: Reach
+
+    timing: ClassVar[tuple[str, ...]] = ()
 
     def judge(self, timing: Timing, inventory: Inventory) -> Judge:
         """One who looks at every action."""
