@@ -16,14 +16,17 @@ from typing import Any
 from chaos.errors import UsageError
 from chaos.expectations.exit import ExitExpected
 from chaos.expectations.started import StartExpected
-from chaos.fault import described, type_of
+from chaos.fault_words import in_words
 from chaos.journal import Journal
 from chaos.lookalikes.under_way import UnderWay
+from chaos.matching import incident_kinds
 from chaos.notes import Notes, States
+from chaos.readings import Readings
 from chaos.run import Run
 from chaos.scenario import Entry, Heal, Scenario
 from chaos.score import Score, score
 from chaos.terms import states_of
+from chaos.told import write_verdict
 from chaos.verdict import Bench, Result, Standing
 from chaos.watching import Looks, Watching
 from fakes.clock import SECOND_US
@@ -46,6 +49,7 @@ class Game:
         self._interval_us = max(SECOND_US, round(SECOND_US * rate / _LOOKS_PER_S))
         self._bench = Bench(scenario)
         self._states = States(states_of(scenario.terms), world, journal)
+        self._readings = Readings(scenario, world, journal)
         self._notes = Notes(self.run, journal)
         self._watching: Watching | None = None
         self._looked_us = 0
@@ -57,17 +61,17 @@ class Game:
     def played(self) -> Iterator[None]:
         """Judge what happens inside."""
         world = self.run.world
-        self._notes.start(self.scenario)
+        self._notes.start(self.scenario, live=True)
         with self._notes.taken():
             self._states.look()
+            self._readings.look()
             looks = Watching(self.run, looks=Looks.POLLING, interval_us=self._interval_us)
             with looks as self._watching:
                 yield
             self._watching = None
         self.end()
         self.result = self._bench.result(world.now_us, self.run.problems)
-        facts = {"verdict": self.result.verdict.value}
-        self.journal.write(world.now_us, "verdict", facts)
+        write_verdict(self.journal, world.now_us, self.result)
 
     @property
     def score(self) -> Score:
@@ -86,6 +90,7 @@ class Game:
         if self.run.happened or to_us - self._looked_us >= SECOND_US:
             self._looked_us = to_us
             self._states.look()
+            self._readings.look()
         return self.run.happened
 
     def called(self, node: str, call: UnderWay) -> None:
@@ -140,11 +145,8 @@ class Game:
 
     def _entry_facts(self, entry: Entry) -> dict[str, Any]:
         now_us = self.run.world.now_us
-        if isinstance(entry.what, Heal):
-            text = f"heal {entry.what.id}"
-        else:
-            words = (f"{name}={value}" for name, value in described(entry.what).items())
-            text = " ".join([type_of(entry.what).family, *words])
+        what = entry.what
+        text = f"heal {what.id}" if isinstance(what, Heal) else in_words(what)
         return {"at_s": entry.at_us / SECOND_US, "text": text, "came": entry.at_us <= now_us}
 
 
@@ -160,13 +162,18 @@ class _Listened(Run):
 
 
 def _for_people(scenario: Scenario) -> Scenario:
-    """Without the runbook: people play its part, and nothing is expected of it."""
+    """Without the runbook: people play its part, and nothing is expected of it. What a facilitator
+    adds by hand is nobody's false page.
+    """
     expectations = tuple(
         one
         for one in scenario.terms.expectations
         if not isinstance(one.expected, ExitExpected | StartExpected)
     )
-    return replace(scenario, terms=replace(scenario.terms, expectations=expectations, runbook=None))
+    terms = replace(
+        scenario.terms, expectations=expectations, runbook=None, allow=frozenset(incident_kinds())
+    )
+    return replace(scenario, terms=terms)
 
 
 def _expectation_facts(one: Standing) -> dict[str, Any]:

@@ -26,6 +26,7 @@ from chaos.fault import (
     parse_fault,
     type_of,
 )
+from chaos.fault_words import in_words
 from chaos.foreground import KEYBOARD, PASSED_ON, Foreground, Line
 from chaos.game import Game
 from chaos.lookalikes.server import CommandServer
@@ -331,6 +332,7 @@ def _fault_facts(active: Active) -> dict[str, Any]:
         "id": active.id,
         "fault": type_of(active.fault).family,
         "arguments": described(active.fault),
+        "text": in_words(active.fault),
         "since_s": active.since_us / 1e6,
         "until_s": None if active.until_us is None else active.until_us / 1e6,
     }

@@ -12,13 +12,12 @@ from chaos.journal import Record
 from chaos.verdict import Judged, Result
 
 HINT_POINTS = 5
-FALSE_PAGE_POINTS = 5
 
 RULE = (
     "What is to come counts alike, and is 100 points together: met within the first half of its "
     "time it counts in full, at its deadline half, in between in proportion, later nothing. What "
     "is not to happen, and does, costs as much as one of those brings. A hint costs "
-    f"{HINT_POINTS} points, and so does an incident that nothing expects. There is nothing below 0."
+    f"{HINT_POINTS} points. There is nothing below 0."
 )
 
 
@@ -53,10 +52,6 @@ def score(result: Result, records: Iterable[Record]) -> Score:
         Row(f"hint: {record.facts['text']}", -HINT_POINTS)
         for record in records
         if record.event == "hint"
-    )
-    rows += (
-        Row(f"false page: {page.kind} on {page.subject}", -FALSE_PAGE_POINTS)
-        for page in result.false_pages
     )
     return Score(max(0, round(sum(row.points for row in rows))), tuple(rows))
 

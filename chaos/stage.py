@@ -83,6 +83,8 @@ def play(
     with ExitStack() as stack:
         stage = Stage(given, options, words, stack, given.fleet.names)
         clock = ScaledClock(options.rate)
+        if options.paused:
+            clock.pause()
         world = build_world(given, seed=seed, host_of=stage.hosts.__getitem__, epoch=clock.epoch())
         game = None if game_of is None else game_of(world, options.rate)
         run = Run(world, timeline) if game is None else game.run
@@ -98,8 +100,6 @@ def play(
             for node in world.nodes.values()
         ]
         live = LiveRun(run, clock, nodes, given.inventory, stage.facts(), game)
-        if options.paused:
-            clock.pause()
         control = ControlServer(stage.directory.control, live.answer)
         stack.callback(control.close)
         stage.directory.describe(live.status())

@@ -1,0 +1,1 @@
+"""The facilitator's screen of a game day: ``gpuchaos console``."""
