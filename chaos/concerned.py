@@ -13,7 +13,7 @@ def concerned(fault: Fault, inventory: Inventory) -> tuple[str, ...]:
     """The nodes that a fault's arguments name, each once; none where it names a job, say."""
     found: dict[str, None] = {}
     for argument in type_of(fault).arguments:
-        value = getattr(fault, argument.name)
+        value = getattr(fault, argument.attribute)
         if isinstance(value, Gpus):
             found.update((node, None) for node, _ in value.resolve(inventory))
         elif isinstance(value, Nodes):

@@ -25,6 +25,7 @@ import importlib
 import pkgutil
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from keyword import iskeyword
 from typing import Any, ClassVar, Protocol, TypeVar, get_origin, get_type_hints
 
 from chaos.errors import did_you_mean, quoted
@@ -77,12 +78,20 @@ class Fault(Protocol):
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Argument:
-    """An argument of a fault. ``default`` is None for one that may be left out without any."""
+    """An argument of a fault. ``default`` is None for one that may be left out without any.
+
+    ``attribute`` is the field that holds it: ``with_`` of ``with``, which is no name in Python.
+    """
 
     name: str
     type: Any
     required: bool
     default: object = None
+
+    @property
+    def attribute(self) -> str:
+        """Its field's name."""
+        return f"{self.name}_" if iskeyword(self.name) else self.name
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -111,7 +120,7 @@ def fault(family: str, *, by: str | None = None) -> Callable[[_F], _F]:
         hints = get_type_hints(cls)
         arguments = tuple(
             Argument(
-                field.name,
+                field.name.rstrip("_"),
                 hints[field.name],
                 field.default is dataclasses.MISSING,
                 None if field.default is dataclasses.MISSING else field.default,
@@ -149,7 +158,8 @@ def type_of(instance: Fault) -> FaultType:
 def described(instance: Fault) -> dict[str, str]:
     """A fault's arguments in words; those that were left out are not among them."""
     values = {
-        argument.name: getattr(instance, argument.name) for argument in type_of(instance).arguments
+        argument.name: getattr(instance, argument.attribute)
+        for argument in type_of(instance).arguments
     }
     return {name: shown(value) for name, value in values.items() if value is not None}
 
@@ -177,7 +187,7 @@ def parse_fault(family: str, given: Mapping[str, str]) -> Fault:
     for argument in kind.arguments:
         if argument.name in given:
             try:
-                values[argument.name] = convert(given[argument.name], argument.type)
+                values[argument.attribute] = convert(given[argument.name], argument.type)
             except BadValueError as error:
                 mistakes.append(ArgumentError(f"{argument.name}: {error}", argument.name))
         elif argument.required and all_known:
@@ -194,7 +204,7 @@ def check_selections(instance: Fault, inventory: Inventory) -> None:
     """Refuse a fault that selects nothing in ``inventory``, or what is not there."""
     mistakes = []
     for argument in type_of(instance).arguments:
-        value = getattr(instance, argument.name)
+        value = getattr(instance, argument.attribute)
         if isinstance(value, Gpus | Nodes | JobId):
             try:
                 value.resolve(inventory)

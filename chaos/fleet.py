@@ -120,6 +120,7 @@ def build_world(
             host=hosts(name),
             driver=driver,
             epoch=epoch,
+            nics=fleet.nics,
         )
         for name in fleet.names
     ]

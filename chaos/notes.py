@@ -16,8 +16,10 @@ from chaos.fault import described, type_of
 from chaos.journal import Journal
 from chaos.run import Active, Run
 from chaos.scenario import Scenario
+from chaos.told import write_start
 from chaos.watching import Told, Watching
 from fakes.actions import Action
+from fakes.job_log import JobLine
 from fakes.kernel_log import KernelLine
 from fakes.node import Node
 from fakes.world import World
@@ -32,17 +34,9 @@ class Notes:
         self._journal = journal
         self._told = 0
 
-    def start(self, scenario: Scenario) -> None:
-        """What runs here."""
-        fleet = scenario.given.fleet
-        facts = {
-            "scenario": scenario.name,
-            "seed": scenario.seed,
-            "nodes": fleet.nodes,
-            "gpus": fleet.gpus,
-            "model": fleet.model,
-        }
-        self._journal.write(0, "start", facts)
+    def start(self, scenario: Scenario, *, live: bool = False) -> None:
+        """What runs here, and what is expected; ``live``: by the host's clock, with people."""
+        write_start(self._journal, scenario, live=live)
 
     @contextmanager
     def taken(self) -> Iterator[None]:
@@ -52,14 +46,19 @@ class Notes:
         world.cluster.actions.listen(self._action)
         for node in world.nodes.values():
             node.actions.listen(self._action)
-        listeners = {node: partial(self._line, node) for node in world.nodes.values()}
-        for node, listener in listeners.items():
-            node.kernel_log.listen(listener)
+        listeners = {
+            node: (partial(self._line, node), partial(self._job_line, node))
+            for node in world.nodes.values()
+        }
+        for node, (of_kernel, of_job) in listeners.items():
+            node.kernel_log.listen(of_kernel)
+            node.job_log.listen(of_job)
         try:
             yield
         finally:
-            for node, listener in listeners.items():
-                node.kernel_log.unlisten(listener)
+            for node, (of_kernel, of_job) in listeners.items():
+                node.kernel_log.unlisten(of_kernel)
+                node.job_log.unlisten(of_job)
 
     def incidents(self, watching: Watching) -> tuple[Told, ...]:
         """What gputui has said since the last call."""
@@ -90,6 +89,10 @@ class Notes:
 
     def _line(self, node: Node, line: KernelLine) -> None:
         facts = {"node": node.name, "source": "kernel", "text": line.text}
+        self._journal.write(line.at_us, "log", facts)
+
+    def _job_line(self, node: Node, line: JobLine) -> None:
+        facts = {"node": node.name, "source": line.job, "text": line.text}
         self._journal.write(line.at_us, "log", facts)
 
 

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from fakes.clock import SECOND_US
 from fakes.nccl.bootstrap import bootstrap
 from fakes.nccl.gloo import gloo_mesh
-from fakes.nccl.job import Member, StartingJob, Step
+from fakes.nccl.job import Member, Said, StartingJob, Step
 from fakes.nccl.net import connect_rings
 from fakes.nccl.rendezvous import rendezvous
 from fakes.nccl.settings import assignments, effective, job_file
-from fakes.nccl.texts import info
+from fakes.nccl.texts import complete
 from fakes.node import Node
 from fakes.process import Process
 
@@ -38,7 +38,7 @@ class Launches:
 
     def __init__(self, world: World) -> None:
         self._world = world
-        self._started: dict[str, list[tuple[Node, tuple[Process, ...]]]] = {}
+        self._beginning: dict[str, _Launch] = {}
 
     def started(self, node: Node, processes: tuple[Process, ...], at_us: int) -> None:
         """The ranks of a job have been started on a node; its other nodes follow at once."""
@@ -48,86 +48,79 @@ class Launches:
         self._world.homes.take_up(processes[0].spec.user, job)
         if at_us == 0:
             return
-        if job not in self._started:
-            self._started[job] = []
+        if job not in self._beginning:
+            self._beginning[job] = _Launch(self._world, job)
             self._world.schedule(at_us, f"job/{job}", partial(self._begin, job))
-        self._started[job].append((node, processes))
+        self._beginning[job].parts.append((node, processes))
 
     def _begin(self, job: str) -> None:
-        parts = self._started.pop(job)
-        if sum(len(processes) for _, processes in parts) < 2:
-            return  # alone: nobody to come together with
-        self._after(_IMPORTS_US, job, partial(self._step, job, parts, 0))
+        self._beginning.pop(job).begin()
 
-    def _step(self, job: str, parts: list[tuple[Node, tuple[Process, ...]]], at: int) -> None:
-        starting = self._starting(job, parts)
-        if starting is None:
+
+class _Launch:
+    """One start of one job. ``parts`` are its nodes, in the order of its ranks."""
+
+    def __init__(self, world: World, job: str) -> None:
+        self.parts: list[tuple[Node, tuple[Process, ...]]] = []
+        self._world = world
+        self._job = job
+
+    def begin(self) -> None:
+        """Go on with the first step, unless there is nobody to come together with."""
+        if sum(len(processes) for _, processes in self.parts) > 1:
+            self._after(_IMPORTS_US, partial(self._step, 0))
+
+    def _step(self, at: int) -> None:
+        job = self._look()
+        if job is None:
             return  # it was ended meanwhile
-        step = STEPS[at](starting)
+        step = STEPS[at](job)
         for said in step.said:
-            self._after(
-                said.after_us, job, partial(self._say, job, said.member, said.process, said.text)
-            )
+            self._after(said.after_us, partial(self._say, said))
         if step.failed:
             last_us = max([said.after_us for said in step.said], default=0)
-            self._after(last_us + _ENDS_US, job, partial(self._fail, starting, step.failed))
+            self._after(last_us + _ENDS_US, partial(self._fail, step.failed))
         elif at + 1 < len(STEPS):
-            self._after(step.takes_us, job, partial(self._step, job, parts, at + 1))
+            self._after(step.takes_us, partial(self._step, at + 1))
         else:
-            self._after(step.takes_us, job, partial(self._complete, starting))
+            self._after(step.takes_us, partial(self._complete, job))
 
-    def _starting(
-        self, job: str, parts: list[tuple[Node, tuple[Process, ...]]]
-    ) -> StartingJob | None:
+    def _look(self) -> StartingJob | None:
         """The job as it is now; None if one of its ranks is gone."""
         members = []
-        for node, processes in parts:
+        for node, processes in self.parts:
             if any(process.pid not in node.processes for process in processes):
                 return None
             user = processes[0].spec.user
-            own = assignments(self._world.homes.read(job_file(user, job)) or "")
+            own = assignments(self._world.homes.read(job_file(user, self._job)) or "")
             settings = effective(own, self._world.homes, node.files, user)
             members.append(Member(node, processes, settings))
-        return StartingJob(job, tuple(members))
+        return StartingJob(self._job, tuple(members))
 
-    def _say(self, job: str, member: Member, process: Process, text: str) -> None:
-        if process.pid in member.node.processes:
-            member.node.job_log.write(self._world.now_us, job, text, process)
+    def _say(self, said: Said) -> None:
+        if said.process.pid in said.member.node.processes:
+            log = said.member.node.job_log
+            log.write(self._world.now_us, self._job, said.text, said.process)
 
-    def _fail(self, job: StartingJob, failed: list[tuple[Member, Process]]) -> None:
+    def _fail(self, failed: Sequence[tuple[Member, Process]]) -> None:
         for member, process in failed:
-            member.node.job_log.dying.add(process.pid)
             member.node.end_process(process.pid, self._world.now_us)
         if not self._world.cluster.schedules:
-            self._after(_OTHERS_END_US, job.id, partial(self._end_others, job))
+            self._after(_OTHERS_END_US, self._end_others)
 
-    def _end_others(self, job: StartingJob) -> None:
-        for member in job.members:
-            for process in member.processes:
-                member.node.end_process(process.pid, self._world.now_us)
+    def _end_others(self) -> None:
+        for node, processes in self.parts:
+            for process in processes:
+                node.end_process(process.pid, self._world.now_us)
 
     def _complete(self, job: StartingJob) -> None:
         """All ranks are together."""
+        first_pid = job.head.processes[0].pid
         for member in job.members:
-            if not member.verbose:
-                continue
-            for process in member.processes:
-                spec = process.spec
-                text = info(
-                    member,
-                    process,
-                    f"comm 0x{process.pid * 4096 + 0x5581A0000000:x} rank {spec.rank} nranks "
-                    f"{job.ranks} cudaDev {spec.local_rank} nvmlDev {spec.gpu} busId "
-                    f"{_bus_number(member.node, spec.gpu)} commId 0x{job.head.processes[0].pid:x} "
-                    "- Init COMPLETE",
-                )
-                self._say(job.id, member, process, text)
+            for process in member.processes if member.verbose else ():
+                self._say(Said(member, process, complete(member, process, job.ranks, first_pid)))
 
-    def _after(self, us: int, job: str, action: Callable[[], None]) -> None:
-        self._world.schedule(self._world.now_us + us, f"job/{job}", action)
-
-
-def _bus_number(node: Node, gpu: int) -> str:
-    """A GPU's address as NCCL writes it: bus, device and function in one number."""
-    _, bus, device = node.gpus[gpu].bus_id.split(":")
-    return f"{int(bus, 16):x}{int(device, 16):02x}0"
+    def _after(self, us: int, action: Callable[[], None]) -> None:
+        concerns = [node.name for node, _ in self.parts]
+        at_us = self._world.now_us + us
+        self._world.schedule(at_us, f"job/{self._job}", action, concerns=concerns)

@@ -85,3 +85,16 @@ def traceback(process: Process, statement: str) -> Iterator[str]:
         f"    {statement}",
     ):
         yield f"[rank{spec.rank}]: {line}"
+
+
+def complete(member: Member, process: Process, ranks: int, first_pid: int) -> str:
+    """That a rank is ready; ``first_pid`` tells one communicator from another."""
+    spec = process.spec
+    _, bus, device = member.node.gpus[spec.gpu].bus_id.split(":")
+    return info(
+        member,
+        process,
+        f"comm 0x{0x5581A0000000 + process.pid * 4096:x} rank {spec.rank} nranks {ranks} cudaDev "
+        f"{spec.local_rank} nvmlDev {spec.gpu} busId {int(bus, 16):x}{device}0 commId "
+        f"0x{first_pid * 2654435761:x} - Init COMPLETE",
+    )

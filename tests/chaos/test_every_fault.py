@@ -43,6 +43,8 @@ FAULTS = {
         {"uncorrectable": "contained"},
         Told("EccUncorrectable", GPU, "contained", AT_ONCE_S),
     ),
+    ("env", "set"): ({"job": "train", "set": "NCCL_DEBUG=INFO"}, None),
+    ("env", "unset"): ({"job": "train", "unset": "NCCL_DEBUG"}, None),
     ("fabric", "health"): (
         {"health": "degraded-bandwidth"},
         Told("FabricNotReady", GPU, "link"),
@@ -59,7 +61,14 @@ FAULTS = {
         {"version": "565.57.01"},
         Told("FabricNotReady", NODE, "version-mismatch"),
     ),
+    ("file", "content"): ({"path": "/etc/nccl.conf", "content": "NCCL_DEBUG=INFO"}, None),
+    ("file", "remove"): ({"path": "/etc/hosts", "remove": True}, None),
+    ("file", "replace"): (
+        {"path": "/etc/hosts", "replace": "10.0.0.1 n0", "with": "127.0.1.1 n0"},
+        None,
+    ),
     ("hang", None): ({}, Told("GpuHung", GPU, "driver", 4.0)),
+    ("job", "kill"): ({"kill": "train"}, None),
     ("job", "restart"): ({"restart": "train"}, None),
     ("job", "start"): ({"start": "later", "gpus": "n0/1", "memory": "1GiB"}, None),
     ("job", "stop"): ({"stop": "train"}, None),
