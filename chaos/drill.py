@@ -15,9 +15,11 @@ from chaos.expectations.started import StartExpected
 from chaos.fleet import build_world
 from chaos.journal import Journal, TextOut
 from chaos.notes import Notes, States
+from chaos.readings import Readings
 from chaos.run import Run
 from chaos.scenario import Scenario
 from chaos.terms import states_of
+from chaos.told import write_verdict
 from chaos.verdict import Bench, Result
 from chaos.watching import Watching
 from fakes.clock import SECOND_US
@@ -65,6 +67,7 @@ class Drill:
         self._run = Run(self.world, scenario.timeline)
         self._bench = Bench(scenario)
         self._states = States(states_of(scenario.terms), self.world, journal)
+        self._readings = Readings(scenario, self.world, journal)
         self._notes = Notes(self._run, journal)
         self.output = b""
         self.interruption: KeyboardInterrupt | None = None
@@ -81,7 +84,7 @@ class Drill:
         end_us = scenario.terms.end_us(bench.timings, last_us)
         self._notes.start(scenario)
         with self._notes.taken():
-            self._states.look()
+            self._look()
             with Watching(self._run) as watching:
                 try:
                     self._pass_time(watching, end_us)
@@ -90,7 +93,7 @@ class Drill:
                     self._run.problems.append("the run was interrupted before its end")
             self._end()
         result = bench.result(self.world.now_us, self._run.problems)
-        self.journal.write(self.world.now_us, "verdict", {"verdict": result.verdict.value})
+        write_verdict(self.journal, self.world.now_us, result)
         return result
 
     def _pass_time(self, watching: Watching, end_us: int) -> None:
@@ -99,7 +102,7 @@ class Drill:
             happens_us = max(self.world.next_us(), self.world.now_us)
             watching.until(min(self.world.now_us + _STEP_US, happens_us, end_us))
             self._note_incidents(watching)
-            self._states.look()
+            self._look()
             now_us = self.world.now_us
             if now_us > begins_us and not self._is_waiting and self._bench.is_decided(now_us):
                 return
@@ -118,6 +121,11 @@ class Drill:
         self._run.heal_all()
         self._run.advance(self.world.now_us)
         self._states.look()
+
+    def _look(self) -> None:
+        """Note what the world is like, as far as somebody asks."""
+        self._states.look()
+        self._readings.look()
 
     def _note_incidents(self, watching: Watching) -> None:
         for told in self._notes.incidents(watching):

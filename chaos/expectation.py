@@ -107,16 +107,24 @@ class Expected(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Expectation:
-    """An expectation of a scenario: what is expected, when, and where it is written.
-
-    ``position`` counts from 1 and is its identity; ``text`` is it in one line. ``within_us`` is
-    the deadline after the moment ``since`` names: an entry's id, None for the first entry.
+class Written:
+    """An expectation as it is written. ``position`` counts from 1 and is its identity (0: nobody
+    wrote it, it goes without saying); ``text`` is it in one line.
     """
 
     position: int
     place: Place
     text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Expectation(Written):
+    """An expectation of a scenario: what is expected, when, and where it is written.
+
+    ``within_us`` is the deadline after the moment ``since`` names: an entry's id, None for the
+    first entry.
+    """
+
     expected: Expected
     within_us: int | None = None
     since: str | None = None

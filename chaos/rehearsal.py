@@ -133,7 +133,7 @@ class Rehearsal(Drill):
         self._show(happened=True)
         self._end_on_a_node_that_went_down()
         self._note_incidents(watching)
-        self._states.look()
+        self._look()
         self._start_runbook()
 
     def _show(self, *, happened: bool) -> None:
@@ -315,7 +315,7 @@ class Rehearsal(Drill):
     def _barrier(self, name: str) -> Barrier:
         live = self._live[name]
         proc = Path(f"/proc/{live.host.init_pid}/root/proc")
-        return Barrier(proc, lambda: (1, *live.node.processes))
+        return Barrier(proc, lambda: (1, *live.node.pids))
 
     def _note_exits(self) -> None:
         for live in self._live.values():
@@ -326,9 +326,11 @@ class Rehearsal(Drill):
         """Ranks ended. One that the world still has was killed from within the node."""
         for pid in live.host.exited():
             process = live.node.processes.get(pid)
+            now_us = self.world.now_us
             if process is None:
+                live.node.process_ended(pid, now_us)
                 continue
-            spec, now_us = process.spec, self.world.now_us
+            spec = process.spec
             live.node.actions.note(
                 Action(now_us, Effect.KILL, live.node.name, spec.gpu, spec.job or None)
             )

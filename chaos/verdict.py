@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from chaos.expectation import Expectation, Judge, Outcome, Timing
+from chaos.expectation import Expectation, Judge, Outcome, Timing, Written
 from chaos.journal import Record
 from chaos.scenario import Scenario
 
@@ -39,7 +39,7 @@ class Judged:
     what is not to happen.
     """
 
-    expectation: Expectation
+    expectation: Written
     timing: Timing
     outcome: Outcome
     waits: bool = True
