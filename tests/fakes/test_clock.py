@@ -35,3 +35,17 @@ def test_a_wall_clock_is_the_hosts() -> None:
     assert WallClock().rate == 1.0
     with pytest.raises(ValueError, match="above zero"):
         ScaledClock(0)
+
+
+def test_a_paused_clock_stands_and_goes_on_from_there() -> None:
+    """A pause is no time of the run; the calendar moves on by as much."""
+    clock = ScaledClock(10)
+    clock.pause()
+    stood_us, before = clock.now_us(), clock.epoch()
+    time.sleep(0.05)
+    assert clock.now_us() == stood_us
+    clock.resume()
+    went_on_us = clock.now_us()
+    assert stood_us <= went_on_us < stood_us + 10 * SECOND_US
+    assert clock.epoch().began_us - before.began_us >= 40_000
+    assert not clock.paused
