@@ -48,6 +48,10 @@ def _alone(*_: object) -> NoReturn:
     raise LookupError("this call has no process of its own")
 
 
+def _no_file(path: str) -> str:
+    raise FileNotFoundError(path)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
     """One call of a command: what its caller's process is like, and what it is answered from.
@@ -55,10 +59,11 @@ class Call:
     ``argv`` is without the program's name, which is ``program``, as it was called. ``nvml`` is
     nvidia-ml-py, or an object with its functions, on the library of ``node``. ``clock`` tells the
     node's Unix time in seconds; ``pause`` lets microseconds of the run's clock pass, and may end
-    the call by an exception of its own. ``become`` lets the caller be another program; ``spawn``
-    runs one beside it, at most for so many microseconds, and tells its exit status, None while it
-    runs on (without words it waits on); ``signal`` sends that one a signal. ``columns`` is the
-    width of the terminal that ``out`` goes to, 0 if it is none.
+    the call by an exception of its own. ``read_file`` is the text of a file as the caller sees it,
+    or raises OSError. ``become`` lets the caller be another program; ``spawn`` runs one beside it,
+    at most for so many microseconds, and tells its exit status, None while it runs on (without
+    words it waits on); ``signal`` sends that one a signal. ``columns`` is the width of the terminal
+    that ``out`` goes to, 0 if it is none.
     """
 
     argv: Sequence[str]
@@ -78,11 +83,26 @@ class Call:
     env: Mapping[str, str]
     user: str = "root"
     columns: int = 0
+    read_file: Callable[[str], str] = _no_file
 
     @property
     def gpu_addresses(self) -> tuple[str, ...]:
         """The GPUs' PCI addresses, as the driver lists them in /proc: also of those gone silent."""
         return tuple(f"{gpu.bus_id}.0" for gpu in self.node.gpus)
+
+    @property
+    def nics(self) -> tuple[tuple[str, int], ...]:
+        """The InfiniBand adapters in the kernel's order: name, and NUMA node."""
+        return tuple((each.name, each.numa_node) for each in self.node.network.adapters)
+
+    @property
+    def is_privileged(self) -> bool:
+        """Whether the caller may do what root may: everybody but those whom jobs belong to.
+
+        Whoever plays the operator may not be root on this machine; on the node they are.
+        """
+        owners = {job.user for job in self.node.jobs.values()}
+        return self.user == "root" or self.user not in owners
 
     @property
     def reset_gpu(self) -> Callable[[int], Code]:
@@ -118,7 +138,8 @@ class Command:
 
 _Function = TypeVar("_Function", bound=Callable[..., int])
 
-_OFFERED = tuple(sorted([*(f.name for f in fields(Call)), "gpu_addresses", "reset_gpu"]))
+_DERIVED = ("gpu_addresses", "is_privileged", "nics", "reset_gpu")
+_OFFERED = tuple(sorted([*(f.name for f in fields(Call)), *_DERIVED]))
 _commands: dict[str, Command] = {}
 
 

@@ -8,9 +8,10 @@ time, and the addresses of GPUs that give no handle.
 
 from __future__ import annotations
 
+import io
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, TextIO
 
 from fakes.commands.nvidia_smi import manual, reset, setters
@@ -18,10 +19,13 @@ from fakes.commands.nvidia_smi.listing import list_gpus
 from fakes.commands.nvidia_smi.options import NotImitated, Options, Usage, parse
 from fakes.commands.nvidia_smi.queries import QUERIES
 from fakes.commands.nvidia_smi.reading import Driver, Missing
-from fakes.commands.nvidia_smi.report import print_report
+from fakes.commands.nvidia_smi.report import print_report, print_xml
 from fakes.commands.nvidia_smi.selection import Ended, Selection, status_of
+from fakes.commands.nvidia_smi.session import Nic, Session
+from fakes.commands.nvidia_smi.subcommands import SUBCOMMANDS
 from fakes.commands.nvidia_smi.table import print_table
 from fakes.commands.registry import NOT_UNDERSTOOD, command
+from fakes.commands.written_files import Spawn, write_file
 from fakes.nvml.codes import Code
 
 
@@ -41,46 +45,101 @@ def main(
     clock: Callable[[], float] = time.time,
     pause: Callable[[int], None] | None = None,
     gpu_addresses: Sequence[str] = (),
+    nics: Sequence[tuple[str, int]] = (),
     reset_gpu: Callable[[int], Code] | None = None,
+    spawn: Spawn | None = None,
+    is_privileged: bool = True,
 ) -> int:
     """Do what nvidia-smi does with these arguments; its exit status.
 
-    Without ``pause`` there is no ``-l``. The status is 125, and a line on ``err`` says why, for
-    what the real command could do and this one cannot.
+    Without ``pause`` there is no ``-l``, without ``spawn`` no ``-f``. Who is not privileged may
+    look and not change. The status is 125, and a line on ``err`` says why, for what the real
+    command could do and this one cannot.
     """
+    given = _Given(nvml, out, err, clock, pause, gpu_addresses, reset_gpu, is_privileged)
     try:
+        if argv and argv[0] in SUBCOMMANDS:
+            adapters = [Nic(*nic) for nic in nics]
+            return _attached(given, lambda: _sub_command(argv, given, adapters))
         options = parse(argv)
-        if options.loop_us and pause is None:
-            raise NotImitated("-l")
+        if (options.loop_us and pause is None) or (options.filename and spawn is None):
+            raise NotImitated("-l" if options.loop_us else "-f")
+        if (text := _help(options)) is not None:
+            out.write(text)
+            return 0
+        if options.filename and spawn is not None:
+            return _into_file(options, given, spawn)
+        return _attached(given, lambda: _loop(options, given))
     except Usage as usage:
         out.write(f"{usage}\n\n")
         return status_of(Code.INVALID_ARGUMENT)
     except NotImitated as what:
         err.write(f"nvidia-smi: {what} is not imitated by this look-alike\n")
         return NOT_UNDERSTOOD
-    if (text := _help(options)) is not None:
-        out.write(text)
-        return 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """What one call is answered from."""
+
+    nvml: Any
+    out: TextIO
+    err: TextIO
+    clock: Callable[[], float]
+    pause: Callable[[int], None] | None
+    addresses: Sequence[str]
+    reset_gpu: Callable[[int], Code] | None
+    is_privileged: bool
+
+    def selection(self) -> Selection:
+        """GPUs to choose from, of which nothing has been read yet."""
+        return Selection(Driver(self.nvml, self.clock), self.addresses, self.out, self.err)
+
+
+def _attached(given: _Given, act: Callable[[], int]) -> int:
+    """Act between the beginning and the end of using NVML."""
+    nvml = given.nvml
     try:
         nvml.nvmlInit()
     except nvml.NVMLError as error:
-        return _no_driver(nvml, int(error.value), out)
+        return _no_driver(nvml, int(error.value), given.out)
     try:
-        while True:
-            selection = Selection(Driver(nvml, clock), gpu_addresses, out, err)
-            status = _answer(options, selection, reset_gpu)
-            if not options.loop_us or pause is None:
-                return status
-            pause(options.loop_us)
-            if options.form:
-                options = replace(options, form=replace(options.form, header=False))
+        return act()
     except Ended as ended:
         return ended.status
     except Missing as missing:
-        out.write(f"{nvml.nvmlErrorString(missing.code)}\n")
+        given.out.write(f"{nvml.nvmlErrorString(missing.code)}\n")
         return status_of(missing.code)
     finally:
         nvml.nvmlShutdown()
+
+
+def _sub_command(argv: Sequence[str], given: _Given, nics: Sequence[Nic]) -> int:
+    session = Session(given.selection(), given.selection, given.pause, nics)
+    return SUBCOMMANDS[argv[0]](argv[1:], session)
+
+
+def _loop(options: Options, given: _Given) -> int:
+    """Answer once, or again and again."""
+    while True:
+        status = _answer(options, given.selection(), given)
+        if not options.loop_us or given.pause is None:
+            return status
+        given.pause(options.loop_us)
+        if options.form:
+            options = replace(options, form=replace(options.form, header=False))
+
+
+def _into_file(options: Options, given: _Given, spawn: Spawn) -> int:
+    """Answer into a file. In a loop it has all that was said so far."""
+    if options.loop_us:
+        raise NotImitated("-l with -f")
+    text = io.StringIO()
+    status = _attached(replace(given, out=text), lambda: _loop(options, replace(given, out=text)))
+    if write_file(spawn, options.filename, text.getvalue().encode()):
+        return status
+    given.out.write(f"Failed to open file {options.filename}\n")
+    return status_of(Code.INVALID_ARGUMENT)
 
 
 def _help(options: Options) -> str | None:
@@ -92,7 +151,7 @@ def _help(options: Options) -> str | None:
     return None
 
 
-def _answer(options: Options, selection: Selection, reset_gpu: Callable[[int], Code] | None) -> int:
+def _answer(options: Options, selection: Selection, given: _Given) -> int:
     """Do what the options say, once."""
     driver, out = selection.driver, selection.out
     if options.verb == "version":
@@ -104,9 +163,11 @@ def _answer(options: Options, selection: Selection, reset_gpu: Callable[[int], C
     if options.verb in QUERIES and options.form:
         QUERIES[options.verb].answer(options.value, gpus, driver, options.form, out)
     elif options.verb in setters.SETTERS:
-        return setters.run(options, gpus, out)
+        return setters.run(options, gpus, out, permitted=given.is_privileged)
     elif options.verb == "gpu-reset":
-        return reset.reset(gpus, out, reset_gpu)
+        return reset.reset(gpus, out, given.reset_gpu, permitted=given.is_privileged)
+    elif options.verb == "query" and options.xml:
+        print_xml(driver, gpus, out)
     elif options.verb == "query":
         print_report(driver, gpus, options.sections, out)
     else:

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fakes.commands.nvidia_smi.reading import Missing, each_gpu
+from fakes.commands.nvidia_smi.reading import Gpu, Missing, each_gpu
 from fakes.commands.nvidia_smi.selection import Selection
+
+
+def heading(gpu: Gpu) -> str:
+    """A GPU's line: number, name and UUID."""
+    name, uuid = gpu.get("nvmlDeviceGetName"), gpu.get("nvmlDeviceGetUUID")
+    return f"GPU {gpu.index}: {name} (UUID: {uuid})"
 
 
 def list_gpus(selection: Selection, ids: Sequence[str]) -> int:

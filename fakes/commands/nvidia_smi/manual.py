@@ -34,13 +34,29 @@ nvidia-smi [OPTION [VALUE]] ...      a look-alike: it answers for a GPU server t
     --format=csv[,noheader][,nounits]
 
     -pm,  --persistence-mode=        0/DISABLED, 1/ENABLED
+    -e,   --ecc-config=              0/DISABLED, 1/ENABLED, from the next reset on
+    -p,   --reset-ecc-errors=        0/VOLATILE, 1/AGGREGATE
+    -c,   --compute-mode=            0/DEFAULT, 2/PROHIBITED, 3/EXCLUSIVE_PROCESS
+    -mig, --multi-instance-gpu=      0/DISABLED, 1/ENABLED
+    -am,  --accounting-mode=         0/DISABLED, 1/ENABLED
+    -caa, --clear-accounted-apps
     -pl,  --power-limit=             watts
     -lgc, --lock-gpu-clocks=         MHz, or lowest,highest MHz
     -rgc, --reset-gpu-clocks
+    -lmc, --lock-memory-clocks=      MHz, or lowest,highest MHz
+    -rmc, --reset-memory-clocks
     -ac,  --applications-clocks=     memory,graphics MHz
     -rac, --reset-applications-clocks
+    -acp, --applications-clocks-permission=    0/UNRESTRICTED, 1/RESTRICTED
+          --auto-boost-default=, --auto-boost-permission=
     -r,   --gpu-reset
 
+    dmon  pmon                       readings of GPUs, of processes, again and again
+    nvlink  topo                     links; what is how far from what
+    mig  drain  clocks  conf-compute  vgpu     each has a -h of its own
+
+    -x,   --xml-format               with -q
+    -f,   --filename=FILE            into a file
     -i,   --id=IDS                   these GPUs alone: index, UUID, serial number or PCI address
     -l,   --loop=SECONDS             again and again (5)
     -lms, --loop-ms=MILLISECONDS

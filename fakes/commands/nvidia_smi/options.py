@@ -45,7 +45,8 @@ class Options:
 
     ``verb`` is what to do, by its long name (``summary`` without one), ``value`` what it is given.
     ``ids`` are indices, UUIDs, serial numbers or PCI addresses; none means all GPUs. ``loop_us`` is
-    the time between two answers, 0 for one answer.
+    the time between two answers, 0 for one answer; ``filename`` is where to write instead of to
+    standard output.
     """
 
     verb: str = "summary"
@@ -55,6 +56,8 @@ class Options:
     sections: tuple[str, ...] = ()
     loop_us: int = 0
     strict: bool = False
+    xml: bool = False
+    filename: str = ""
 
 
 _VERBS: dict[str, tuple[tuple[str, ...], Takes]] = {
@@ -78,32 +81,49 @@ _VERBS: dict[str, tuple[tuple[str, ...], Takes]] = {
     "power-limit": (("-pl", "--power-limit"), Takes.VALUE),
     "lock-gpu-clocks": (("-lgc", "--lock-gpu-clocks"), Takes.VALUE),
     "reset-gpu-clocks": (("-rgc", "--reset-gpu-clocks"), Takes.NOTHING),
+    "lock-memory-clocks": (("-lmc", "--lock-memory-clocks"), Takes.VALUE),
+    "reset-memory-clocks": (("-rmc", "--reset-memory-clocks"), Takes.NOTHING),
     "applications-clocks": (("-ac", "--applications-clocks"), Takes.VALUE),
     "reset-applications-clocks": (("-rac", "--reset-applications-clocks"), Takes.NOTHING),
+    "applications-clocks-permission": (
+        ("-acp", "--applications-clocks-permission"),
+        Takes.VALUE,
+    ),
+    "auto-boost-default": (("--auto-boost-default",), Takes.VALUE),
+    "auto-boost-permission": (("--auto-boost-permission",), Takes.VALUE),
+    "ecc-config": (("-e", "--ecc-config"), Takes.VALUE),
+    "reset-ecc-errors": (("-p", "--reset-ecc-errors"), Takes.VALUE),
+    "compute-mode": (("-c", "--compute-mode"), Takes.VALUE),
+    "accounting-mode": (("-am", "--accounting-mode"), Takes.VALUE),
+    "clear-accounted-apps": (("-caa", "--clear-accounted-apps"), Takes.NOTHING),
+    "multi-instance-gpu": (("-mig", "--multi-instance-gpu"), Takes.VALUE),
+    "gom": (("--gom",), Takes.VALUE),
+    "gpu-target-temp": (("-gtt", "--gpu-target-temp"), Takes.VALUE),
     "gpu-reset": (("-r", "--gpu-reset"), Takes.MAYBE),
 }
 _MODIFIERS: dict[str, tuple[tuple[str, ...], Takes]] = {
-    "id": (("-i", "--id"), Takes.VALUE),
+    "id": (("-i", "--id", "--gpu"), Takes.VALUE),
+    "filename": (("-f", "--filename"), Takes.VALUE),
+    "xml-format": (("-x", "--xml-format"), Takes.NOTHING),
+    "mode": (("-m", "--mode"), Takes.VALUE),
+    "scope": (("-sc", "--scope"), Takes.VALUE),
     "format": (("--format",), Takes.VALUE),
     "display": (("-d", "--display"), Takes.VALUE),
     "loop": (("-l", "--loop"), Takes.MAYBE),
     "loop-ms": (("-lms", "--loop-ms"), Takes.VALUE),
     "error-on-warning": (("-eow", "--error-on-warning"), Takes.NOTHING),
 }
+_USUAL = {"mode": ("0",), "scope": ("0", "GPU")}
+"""Values of options that ask for what is done without them."""
 _FLAGS = {
     flag: (name, takes) for name, (flags, takes) in (_VERBS | _MODIFIERS).items() for flag in flags
 }
 _KNOWN_ELSEWHERE = """
--B --list-excluded-gpus -col --columns -u --unit -f --filename -x --xml-format --dtd
--e --ecc-config -p --reset-ecc-errors -c --compute-mode --gom -vm --virt-mode -m --mode
--lmc --lock-memory-clocks -rmc --reset-memory-clocks -lmcd --lock-memory-clocks-deferred
--rmcd --reset-memory-clocks-deferred -sc --scope -cc --cuda-clocks -am --accounting-mode
--caa --clear-accounted-apps --auto-boost-default --auto-boost-permission
--acp --applications-clocks-permission -mig --multi-instance-gpu -gtt --gpu-target-temp
+-B --list-excluded-gpus -col --columns -u --unit --dtd -vm --virt-mode
+-lmcd --lock-memory-clocks-deferred -rmcd --reset-memory-clocks-deferred -cc --cuda-clocks
 -den --dram-encryption --set-hostname --get-hostname -t --toggle-led --debug
-dmon daemon replay pmon topo drain nvlink c2c clocks encodersessions fbcsessions vgpu mig
-compute-policy boost-slider power-hint base-clocks conf-compute gpm pci power-smoothing
-power-profiles rusd prm soc
+daemon replay encodersessions fbcsessions compute-policy boost-slider power-hint base-clocks
+gpm pci power-smoothing power-profiles rusd prm soc
 """
 _NOT_IMITATED = frozenset(_KNOWN_ELSEWHERE.split())
 
@@ -151,6 +171,14 @@ def _modified(options: Options, name: str, value: str) -> Options:
         return replace(options, form=_format(value))
     if name == "display":
         return replace(options, sections=tuple(part.strip() for part in value.split(",")))
+    if name == "filename":
+        return replace(options, filename=value)
+    if name == "xml-format":
+        return replace(options, xml=True)
+    if name in ("mode", "scope"):
+        if value.upper() not in _USUAL[name]:
+            raise NotImitated(f"--{name}={value}")
+        return options
     if name == "loop":
         return replace(options, loop_us=_count(value or str(_DEFAULT_LOOP_S)) * 1_000_000)
     if name == "loop-ms":
@@ -175,10 +203,13 @@ def _check(options: Options) -> None:
     selective = options.verb.startswith("query-")
     if selective and options.form is None:
         raise Usage(f'"--format=" switch is missing. {_HELP}')
-    out_of_place = (options.form and not selective) or (
-        options.sections and options.verb != "query"
+    report = options.verb == "query"
+    out_of_place = (
+        (options.form and not selective)
+        or (options.sections and (not report or options.xml))
+        or (options.xml and not report)
     )
     if out_of_place:
         raise Usage(f"Invalid combination of input arguments. {_HELP}")
-    if options.verb == "gpu-reset" and options.value:
+    if options.verb == "gpu-reset" and options.value not in ("", "bus"):
         raise NotImitated(f"-r {options.value}")

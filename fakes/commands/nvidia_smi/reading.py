@@ -123,9 +123,13 @@ class Gpu:
             self._answers[key] = self.driver.ask(function, self.handle, *inputs)
         return _checked(self._answers[key])
 
+    def ask(self, function: str, *inputs: Any) -> Any:
+        """As :meth:`get`, but asked anew, and a failure is returned, not raised."""
+        return self.driver.ask(function, self.handle, *inputs)
+
     def do(self, function: str, *inputs: Any) -> None:
         """Call a function that changes something; ``Missing`` if it is refused."""
-        _checked(self.driver.ask(function, self.handle, *inputs))
+        _checked(self.ask(function, *inputs))
         self._answers.clear()
 
     def filled(self, function: str, name: str, version: int = 0) -> Any:

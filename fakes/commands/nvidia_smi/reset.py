@@ -17,8 +17,18 @@ from fakes.nvml.codes import Code
 _IN_USE_STATUS = 255
 
 
-def reset(gpus: Sequence[Gpu], out: TextIO, reset_gpu: Callable[[int], Code] | None = None) -> int:
+def reset(
+    gpus: Sequence[Gpu],
+    out: TextIO,
+    reset_gpu: Callable[[int], Code] | None = None,
+    *,
+    permitted: bool = True,
+) -> int:
     """Reset ``gpus``; the exit status. ``reset_gpu`` takes an index, and tells what came of it."""
+    if not permitted:
+        why = gpus[0].driver.error_text(Code.NO_PERMISSION)
+        out.write(f"Unable to reset GPU {gpus[0].bus_id}: {why}\n")
+        return status_of(Code.NO_PERMISSION)
     answers = {gpu: _answer(gpu, reset_gpu) for gpu in gpus}
     refusals = {gpu: code for gpu, code in answers.items() if code != Code.SUCCESS}
     for gpu in answers:
@@ -33,8 +43,15 @@ def reset(gpus: Sequence[Gpu], out: TextIO, reset_gpu: Callable[[int], Code] | N
     in_use = sum(code == Code.IN_USE for code in refusals.values())
     if not in_use:
         return status_of(Code.NOT_SUPPORTED)
-    devices = "1 device is" if in_use == 1 else f"{in_use} devices are"
-    out.write(f"\n{devices} currently being used by one or more other processes.\n")
+    devices, these = "1 device is", "this device"
+    if in_use > 1:
+        devices, these = f"{in_use} devices are", "these devices"
+    out.write(
+        f"\n{devices} currently being used by one or more other processes (e.g., Fabric Manager, "
+        "CUDA application, graphics application such as an X server, or a monitoring application "
+        f"such as another instance of nvidia-smi). Please first kill all processes using {these} "
+        "and all compute applications running in the system.\n"
+    )
     return _IN_USE_STATUS
 
 

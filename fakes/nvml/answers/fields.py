@@ -11,7 +11,7 @@ from struct import Struct
 
 from fakes.ecc import RemappedRows, RetiredPages
 from fakes.gpu import Gpu
-from fakes.links import Nvlink
+from fakes.links import Nvlink, far_end
 from fakes.node import Node
 from fakes.nvml.answer import Reach, Value, answers
 from fakes.nvml.codes import Code, NvmlError
@@ -33,6 +33,7 @@ Reading = Callable[[Gpu, int, int], float]
 
 _RECOVERY_ACTION = 230
 _GPU_RESET = 1
+_REMOTE_LINK = 146
 _SCOPE_GPU = 0
 
 
@@ -197,27 +198,38 @@ def field_values(gpu: Gpu, node: Node, at_us: int, asked: bytes) -> Value:
     A GPU that waits for its reset says so in every field but the recovery action.
     """
     stamp_us = node.epoch.unix_us(at_us)
-    return b"".join(_records(gpu, at_us, stamp_us, asked))
+    return b"".join(_records(gpu, node, at_us, stamp_us, asked))
 
 
-def _records(gpu: Gpu, at_us: int, stamp_us: int, asked: bytes) -> Iterator[bytes]:
+def _records(gpu: Gpu, node: Node, at_us: int, stamp_us: int, asked: bytes) -> Iterator[bytes]:
     for field, scope in _ASKED.iter_unpack(asked):
         kind, value = 0, bytes(8)
         code = Code.SUCCESS
         try:
-            kind, value = _read(gpu, at_us, field, scope)
+            kind, value = _read(gpu, node, at_us, field, scope)
         except NvmlError as error:
             code = error.code
         yield _RECORD.pack(field, scope, stamp_us, 0, kind, code, value)
 
 
-def _read(gpu: Gpu, at_us: int, field: int, scope: int) -> tuple[int, bytes]:
+def _read(gpu: Gpu, node: Node, at_us: int, field: int, scope: int) -> tuple[int, bytes]:
     if gpu.reset_required and field != _RECOVERY_ACTION:
         raise NvmlError(Code.RESET_REQUIRED)
+    if field == _REMOTE_LINK:
+        kind, pack = _UNSIGNED
+        return kind, pack(_remote_link(gpu, node, scope))
     if field not in _FIELDS:
         raise NvmlError(Code.NOT_SUPPORTED)
     (kind, pack), reading = _FIELDS[field]
     return kind, pack(reading(gpu, at_us, scope))
+
+
+def _remote_link(gpu: Gpu, node: Node, link: int) -> int:
+    """The number that a link has at its other end."""
+    require(gpu.profile.nvlink.links)
+    if link >= len(gpu.nvlinks):
+        raise NvmlError(Code.INVALID_ARGUMENT)
+    return far_end(node, gpu, link).number
 
 
 def _corrected_for_life(gpu: Gpu, at_us: int) -> int:

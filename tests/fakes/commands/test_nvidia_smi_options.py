@@ -31,6 +31,8 @@ COMBINATION = "Invalid combination of input arguments. Please run 'nvidia-smi -h
         ),
         (["--format=csv"], COMBINATION),
         (["-L", "-q"], COMBINATION),
+        (["-L", "-x"], COMBINATION),
+        (["-q", "-x", "-d", "ECC"], COMBINATION),
         (["-L", "--query-gpu=index", "--format=csv"], COMBINATION),
         (["-d", "MEMORY"], COMBINATION),
         (["-i"], COMBINATION),
@@ -48,11 +50,12 @@ def test_wrong_arguments_are_refused_in_the_real_words(argv, message, smi):
 @pytest.mark.parametrize(
     ("argv", "what"),
     [
-        (["-q", "-x"], "-x"),
-        (["topo", "-m"], "topo"),
-        (["nvlink", "-s"], "nvlink"),
-        (["-r", "bus"], "-r bus"),
-        (["-e", "1"], "-e"),
+        (["--columns"], "--columns"),
+        (["-q", "-u"], "-u"),
+        (["nvlink", "-re"], "nvlink -re"),
+        (["drain", "-p", "0000:1b:00.0", "-m", "1"], "drain -p 0000:1b:00.0 -m 1"),
+        (["power-smoothing", "-h"], "power-smoothing"),
+        (["-r", "flr"], "-r flr"),
         (["-f", "out.txt"], "-f"),
     ],
 )

@@ -7,10 +7,14 @@ from typing import TextIO
 
 from fakes.commands.nvidia_smi.fields import BY_NAME
 from fakes.commands.nvidia_smi.reading import Driver, Gpu
-from fakes.commands.nvidia_smi.report.layout import write_line
+from fakes.commands.nvidia_smi.report.layout import Sheet
 from fakes.commands.nvidia_smi.report.parts import PARTS, SECTIONS
+from fakes.commands.nvidia_smi.report.text import TextSheet
+from fakes.commands.nvidia_smi.report.xml import XmlSheet
 from fakes.commands.nvidia_smi.selection import Ended, status_of
 from fakes.nvml.codes import Code
+
+_ALSO_IN_XML = ("Accounted Processes",)
 
 
 def print_report(driver: Driver, gpus: Sequence[Gpu], sections: Sequence[str], out: TextIO) -> None:
@@ -20,15 +24,38 @@ def print_report(driver: Driver, gpus: Sequence[Gpu], sections: Sequence[str], o
         out.write(f'Display type "{min(unknown)}" is not recognized. ')
         out.write("Please run 'nvidia-smi -h' for help.\n\n")
         raise Ended(status_of(Code.INVALID_ARGUMENT))
-    out.write("\n==============NVSMI LOG==============\n\n")
-    write_line(out, 0, "Timestamp", driver.date)
-    write_line(out, 0, "Driver Version", driver.version)
-    write_line(out, 0, "CUDA Version", driver.cuda_version)
-    out.write("\n")
-    write_line(out, 0, "Attached GPUs", str(driver.get("nvmlDeviceGetCount")))
+    sheet = TextSheet()
+    sheet.lines.append("\n==============NVSMI LOG==============\n\n")
+    _begin(sheet, driver)
+    sheet.lines.append("\n")
+    sheet.line("Attached GPUs", str(driver.get("nvmlDeviceGetCount")))
+    parts = [part for part in PARTS if part.belongs(wanted)]
     for gpu in gpus:
-        out.write(f"GPU {BY_NAME['pci.bus_id'].line(gpu, driver)}\n")
+        sheet.open(f"GPU {BY_NAME['pci.bus_id'].line(gpu, driver)}")
+        for part in parts:
+            part.write(gpu, sheet)
+        sheet.close()
+        sheet.lines.append("\n")
+    out.write("".join(sheet.lines))
+
+
+def print_xml(driver: Driver, gpus: Sequence[Gpu], out: TextIO) -> None:
+    """Print the whole report as XML."""
+    sheet = XmlSheet()
+    sheet.begin("nvidia_smi_log")
+    _begin(sheet, driver)
+    sheet.line("Attached GPUs", str(driver.get("nvmlDeviceGetCount")))
+    for gpu in gpus:
+        sheet.begin("gpu", id=BY_NAME["pci.bus_id"].line(gpu, driver))
         for part in PARTS:
-            if part.belongs(wanted):
-                part.write(gpu, 1, out)
-        out.write("\n")
+            if part.belongs(frozenset()) or part.label in _ALSO_IN_XML:
+                part.write(gpu, sheet)
+        sheet.end()
+    sheet.end()
+    out.write("".join(sheet.lines))
+
+
+def _begin(sheet: Sheet, driver: Driver) -> None:
+    sheet.line("Timestamp", driver.date)
+    sheet.line("Driver Version", driver.version)
+    sheet.line("CUDA Version", driver.cuda_version)

@@ -7,22 +7,35 @@ shown for those GPUs only for which it holds: the same group has other lines on 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Set
+from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass
-from typing import TextIO
+from typing import Protocol
 
 from fakes.commands.nvidia_smi.fields import BY_NAME
 from fakes.commands.nvidia_smi.reading import Gpu, Missing
 from fakes.commands.nvidia_smi.words import Read
-
-VALUE_AT = 55
-"""The column of a value's colon."""
 
 _Condition = Callable[[Gpu], bool]
 
 
 def _always(gpu: Gpu) -> bool:
     return True
+
+
+class Sheet(Protocol):
+    """What a report is written on: text, or XML."""
+
+    def line(self, label: str, value: str) -> None:
+        """A label and a value."""
+
+    def open(self, label: str) -> None:
+        """A heading: what follows belongs under it."""
+
+    def close(self) -> None:
+        """The end of what belongs under the last heading."""
+
+    def listing(self, part: Listing, entries: Sequence[Entry]) -> None:
+        """A list."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,8 +55,8 @@ class Part(ABC):
         return self.section in wanted if wanted else not self.only_asked
 
     @abstractmethod
-    def write(self, gpu: Gpu, depth: int, out: TextIO) -> None:
-        """Print it, ``depth`` steps from the left."""
+    def write(self, gpu: Gpu, sheet: Sheet) -> None:
+        """Write it down."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,14 +66,14 @@ class Line(Part):
     read: Read
     ending: str = ""
 
-    def write(self, gpu: Gpu, depth: int, out: TextIO) -> None:
-        """Print it, if its condition holds."""
-        if self.when(gpu):
+    def write(self, gpu: Gpu, sheet: Sheet) -> None:
+        """Write it down, if its condition holds."""
+        if self.when is _always or self.when(gpu):
             try:
                 value = f"{self.read(gpu)}{self.ending}"
             except Missing as missing:
                 value = gpu.driver.why(missing.code)
-            write_line(out, depth, self.label, value)
+            sheet.line(self.label, value)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,35 +83,44 @@ class Group(Part):
     parts: tuple[Part, ...]
     asks: Callable[[Gpu], object] = _always
 
-    def write(self, gpu: Gpu, depth: int, out: TextIO) -> None:
-        """Print it, if its condition holds."""
+    def write(self, gpu: Gpu, sheet: Sheet) -> None:
+        """Write it down, if its condition holds."""
         if not self.when(gpu):
             return
         try:
             self.asks(gpu)
         except Missing as missing:
-            write_line(out, depth, self.label, gpu.driver.why(missing.code))
+            sheet.line(self.label, gpu.driver.why(missing.code))
             return
-        out.write(f"{'    ' * depth}{self.label}\n")
+        sheet.open(self.label)
         for part in self.parts:
-            part.write(gpu, depth + 1, out)
+            part.write(gpu, sheet)
+        sheet.close()
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One line of a list, ``deeper`` than its heading by so many steps, without the first."""
+
+    label: str
+    value: str
+    deeper: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listing(Part):
-    """A heading, and entries as many as there are; ``none`` in their place if there are none."""
+    """A heading, and entries as many as there are; ``none`` in their place if there are none.
 
-    entries: Callable[[Gpu, int], Iterator[str]]
+    ``value_at`` is the column of their values, where it is another than the report's.
+    """
+
+    entries: Callable[[Gpu], Iterator[Entry]]
     none: str = "None"
+    value_at: int = 0
 
-    def write(self, gpu: Gpu, depth: int, out: TextIO) -> None:
-        """Print it; entries come as whole lines."""
-        lines = list(self.entries(gpu, depth + 1))
-        if not lines:
-            write_line(out, depth, self.label, self.none)
-            return
-        out.write(f"{'    ' * depth}{self.label}\n")
-        out.writelines(f"{text}\n" for text in lines)
+    def write(self, gpu: Gpu, sheet: Sheet) -> None:
+        """Write it down."""
+        sheet.listing(self, list(self.entries(gpu)))
 
 
 def line(
@@ -129,16 +151,6 @@ def group(
 ) -> Group:
     """A group of parts."""
     return Group(label=label, section=section, when=when, parts=parts, asks=asks)
-
-
-def text_line(depth: int, label: str, value: str, value_at: int = VALUE_AT) -> str:
-    """A line of the report, without its end."""
-    return f"{'    ' * depth + label:<{value_at}}: {value}"
-
-
-def write_line(out: TextIO, depth: int, label: str, value: str) -> None:
-    """Print a line of the report."""
-    out.write(f"{text_line(depth, label, value)}\n")
 
 
 def answers(function: str, *inputs: int) -> _Condition:

@@ -9,7 +9,7 @@ from fakes.commands.nvidia_smi.queries.accounted_apps import QUERY as ACCOUNTED
 from fakes.commands.nvidia_smi.queries.compute_apps import all_apps
 from fakes.commands.nvidia_smi.queries.supported_clocks import pairs
 from fakes.commands.nvidia_smi.reading import Gpu, Missing
-from fakes.commands.nvidia_smi.report.layout import Listing, Part, group, line, text_line
+from fakes.commands.nvidia_smi.report.layout import Entry, Listing, Part, group, line
 from fakes.commands.nvidia_smi.report.samples import samples
 from fakes.commands.nvidia_smi.words import enabled, nothing, part, said
 
@@ -18,38 +18,35 @@ _SM_CLOCK, _MEMORY_CLOCK = 5, 6
 _EGM = 1
 
 
-def _processes(gpu: Gpu, depth: int) -> Iterator[str]:
-    def entry(deeper: int, label: str, value: str) -> str:
-        return text_line(depth + deeper, label, value, _PROCESS_VALUE_AT)
-
+def _processes(gpu: Gpu) -> Iterator[Entry]:
     for app in all_apps(gpu):
-        yield entry(0, "GPU instance ID", "N/A")
-        yield entry(0, "Compute instance ID", "N/A")
-        yield entry(0, "Process ID", str(app.pid))
-        yield entry(1, "Type", app.kind)
+        yield Entry("GPU instance ID", "N/A")
+        yield Entry("Compute instance ID", "N/A")
+        yield Entry("Process ID", str(app.pid))
+        yield Entry("Type", app.kind, 1)
         try:
             name = app.name
         except Missing as missing:
             name = gpu.driver.why(missing.code)
-        yield entry(1, "Name", name)
+        yield Entry("Name", name, 1)
         used = "N/A" if app.used_bytes is None else f"{app.used_mib} MiB"
-        yield entry(1, "Used GPU Memory", used)
+        yield Entry("Used GPU Memory", used, 1)
 
 
-def _accounted(gpu: Gpu, depth: int) -> Iterator[str]:
+def _accounted(gpu: Gpu) -> Iterator[Entry]:
     for row in ACCOUNTED.rows(gpu):
-        yield text_line(depth, "Process ID", str(row.pid))
+        yield Entry("Process ID", str(row.pid))
 
 
-def _supported_clocks(gpu: Gpu, depth: int) -> Iterator[str]:
+def _supported_clocks(gpu: Gpu) -> Iterator[Entry]:
     memory_mhz = 0
     for pair in pairs(gpu):
         if pair.memory_mhz is None:
             return
         if pair.memory_mhz != memory_mhz:
             memory_mhz = pair.memory_mhz
-            yield text_line(depth, "Memory", f"{memory_mhz} MHz")
-        yield text_line(depth + 1, "Graphics", f"{pair.graphics_mhz} MHz")
+            yield Entry("Memory", f"{memory_mhz} MHz")
+        yield Entry("Graphics", f"{pair.graphics_mhz} MHz", 1)
 
 
 def _capability(gpu: Gpu) -> str:
@@ -130,7 +127,7 @@ OPERATION: tuple[Part, ...] = (
             line("Incorrect Configuration", "fabric.health.incorrect_configuration"),
         ),
     ),
-    Listing(label="Processes", section="PIDS", entries=_processes),
+    Listing(label="Processes", section="PIDS", entries=_processes, value_at=_PROCESS_VALUE_AT),
     Listing(label="Accounted Processes", section="ACCOUNTING", only_asked=True, entries=_accounted),
     group("Capabilities", line("EGM", _capability)),
 )
