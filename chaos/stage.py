@@ -212,6 +212,8 @@ class Stage:
             answering = CommandServer(home, scene, names, run.problems.append, told=told, held=held)
             self._stack.callback(answering.close)
         surface = self._surface(node, home, clock)
+        if self._outcome.contained:
+            node.services.make_real()
         files = KeptFiles(own_files(home), node, run.world)
         files.refresh()
         return LiveNode(node, self.hosts[node.name], surface, answering, log, files)

@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from typing import TYPE_CHECKING
 
 from fakes.actions import Actions
 from fakes.clock import Epoch
@@ -22,7 +23,11 @@ from fakes.network import Network, address_of, network_of, number_of, usual_nics
 from fakes.noise import seed_of
 from fakes.process import JobSpec, Process, ProcessHost, ProcessSpec, ProcessTable
 from fakes.profile import Profile
+from fakes.services import Services
 from fakes.supply import PowerSupply
+
+if TYPE_CHECKING:
+    from fakes.world import World
 from fakes.text_files import TextFiles
 
 
@@ -48,7 +53,8 @@ class Node:
 
     ``power`` says whether it runs, ``boots`` counts how often it went down, and ``booted_us`` is
     when it last came up, None for before the run; ``planned_shutdown`` is the one to come;
-    ``modules`` are the kernel's.
+    ``modules`` are the kernel's; ``services`` are made when somebody first asks for them.
+    ``world`` is the one that it is part of, ``scheduler`` who places jobs on it ("": Slurm).
     What is done to it is noted in ``actions``;
     ``on_process_ended`` is told of every process that ends, ``on_job_started`` of a job's processes
     once they have been started, and when.
@@ -87,6 +93,9 @@ class Node:
         self.booted_us: int | None = None
         self.planned_shutdown: object | None = None
         self.modules = Modules()
+        self.world: World | None = None
+        self.scheduler = ""
+        self._services: Services | None = None
         self.actions = Actions()
         self.on_process_ended: Callable[[Process, int], None] | None = None
         self.on_job_started: Callable[[Node, tuple[Process, ...], int], None] | None = None
@@ -105,6 +114,19 @@ class Node:
     def is_up(self) -> bool:
         """Whether it runs."""
         return self.power is Power.ON
+
+    @property
+    def services(self) -> Services:
+        """Its systemd units."""
+        if self._services is None:
+            self._services = Services(self)
+        return self._services
+
+    @property
+    def pids(self) -> tuple[int, ...]:
+        """Every process that is the world's: those of jobs, and those of services."""
+        services = self._services.pids if self._services is not None else ()
+        return (*self.processes, *services)
 
     @property
     def inlet_c(self) -> float:
@@ -173,11 +195,31 @@ class Node:
         """Take note that a process is gone (it was killed from outside, say)."""
         process = self.processes.pop(pid, None)
         if process is None:
+            if self._services is not None and self.world is not None:
+                self._services.process_ended(pid, self.world)
             return
         for gpu in self.gpus:
             gpu.drop_use(pid, at_us)
         if self.on_process_ended is not None:
             self.on_process_ended(process, at_us)
+
+    def spawn_service(self, spec: ProcessSpec) -> int:
+        """Start the main process of a service; its PID."""
+        return self._host.spawn(spec)
+
+    def kill_service(self, pid: int) -> None:
+        """End it."""
+        self._host.kill(pid)
+
+    def end_services(self) -> None:
+        """The node went down, and all services with it."""
+        if self._services is not None:
+            self._services.went_down()
+
+    def begin_services(self, world: World) -> None:
+        """The node came up, and with it what is enabled."""
+        if self._services is not None:
+            self._services.came_up(world)
 
     def settle(self, at_us: int) -> None:
         """Let every GPU be as warm as if its jobs had long been running."""

@@ -33,7 +33,9 @@ class JobSpec:
 class ProcessSpec:
     """What a process host needs to start one: its words, whose it is, and its part in its job.
 
-    ``rank`` counts over all nodes up to ``ranks``, ``local_rank`` on this one; ``gpu`` is an index.
+    ``rank`` counts over all nodes up to ``ranks``, ``local_rank`` on this one; ``gpu`` is an index,
+    -1 for a process of the system, which uses none. ``pid`` is the one that it is to have where
+    that can be had, 0 for whichever comes.
     """
 
     command: tuple[str, ...]
@@ -43,6 +45,7 @@ class ProcessSpec:
     local_rank: int = 0
     ranks: int = 1
     gpu: int = 0
+    pid: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +86,8 @@ class ProcessTable:
 
     def spawn(self, spec: ProcessSpec) -> int:
         """Hand out the next PID."""
-        del spec
+        if spec.pid:
+            return spec.pid
         pid, self._next_pid = self._next_pid, self._next_pid + 1
         return pid
 

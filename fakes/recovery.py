@@ -117,6 +117,7 @@ def _go_down(world: World, node: Node) -> None:
     node.boots += 1
     for pid in sorted(node.processes):
         node.end_process(pid, world.now_us)
+    node.end_services()
     world.cluster.node_went_down(node.name)
 
 
@@ -137,7 +138,9 @@ def _come_up(world: World, node: Node, boot: int, *, cold: bool) -> None:
             gpu.lost = None
         if gpu.lost is None:
             renew(gpu, world.now_us)
+    node.modules.boot(node)
     node.kernel_log.write(world.now_us, driver_text("module_loaded", module=node.driver.version))
+    node.begin_services(world)
     world.cluster.node_came_up(node.name)
 
 

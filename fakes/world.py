@@ -33,6 +33,8 @@ class World:
         self.seed = seed
         self.now_us = 0
         self._queue = EventQueue()
+        for node in self.nodes.values():
+            node.world = self
         self._touched: set[str] = set()
         self._expected: dict[Gpu, tuple[Ticket, ...]] = {}
         for gpu in self.gpus():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import socket
 import subprocess
 from collections.abc import Mapping, Sequence
@@ -111,7 +112,8 @@ class SandboxHost:
 
     def spawn(self, spec: ProcessSpec) -> int:
         """Start a process that stands for a rank; its PID as the node sees it."""
-        job_number = self._job_number(spec.job)
+        is_rank = spec.gpu >= 0
+        job_number = self._job_number(spec.job) if is_rank else 0
         waiting = self._holder.waiting(spec.command)
         self._send(
             {
@@ -119,14 +121,15 @@ class SandboxHost:
                 "directory": self._seen(waiting.directory),
                 "spawn": list(waiting.words),
                 "environment": environment(spec, self.node, job_number),
-                "pid": self._next_pid,
+                "pid": spec.pid or self._next_pid,
                 "user": self._users.get(spec.user, -1),
-                "output": str(self.job_log(spec.job)),
-                "devices": [f"/dev/{name}" for name in (f"nvidia{spec.gpu}", *GPU_DEVICES)],
+                "output": str(self.job_log(spec.job)) if is_rank else os.devnull,
+                "devices": _devices(spec.gpu) if is_rank else [],
             }
         )
         pid = int(self._wait_for("spawned", "failed")["spawned"])
-        self._next_pid = pid + 1
+        if not spec.pid:
+            self._next_pid = pid + 1
         return pid
 
     def job_log(self, job: str) -> Path:
@@ -228,3 +231,8 @@ class SandboxHost:
             return "its first process is gone"
         lines = self._init.stderr.read().decode(errors="replace").strip().splitlines()
         return lines[-1] if lines else "its first process is gone"
+
+
+def _devices(gpu: int) -> list[str]:
+    """What a process on a GPU has open."""
+    return [f"/dev/{name}" for name in (f"nvidia{gpu}", *GPU_DEVICES)]
