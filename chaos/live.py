@@ -31,6 +31,7 @@ from chaos.foreground import KEYBOARD, PASSED_ON, Foreground, Line
 from chaos.game import Game
 from chaos.lookalikes.server import CommandServer
 from chaos.run import Active, Run, UnknownFaultError
+from chaos.sandbox.edited import EditedFiles
 from chaos.sandbox.host import SandboxHost
 from chaos.selection import Inventory
 from chaos.values import BadValueError, Duration, convert
@@ -84,6 +85,12 @@ class LiveNode:
     commands: CommandServer | None
     log: KernelLogFile
     files: KeptFiles
+    edits: tuple[EditedFiles, ...] = ()
+
+    def look(self) -> None:
+        """Let the world see what programs have done to the node's files."""
+        for edited in self.edits:
+            edited.look()
 
     def set_epoch(self, epoch: Epoch) -> None:
         """Lie elsewhere on the calendar from now on."""
@@ -114,6 +121,7 @@ class LiveRun:
         self._selector = selectors.DefaultSelector()
         self._changed = False
         self._published_s = 0.0
+        self._looked_s = 0.0
 
     def serve(self, start: Callable[[], Foreground], others: Sequence[Service] = ()) -> int:
         """Start the program and serve it, and ``others``, until it ends; its exit status."""
@@ -167,6 +175,10 @@ class LiveRun:
         for live in self._nodes:
             if live.host.pending:
                 self._note_exits(live)
+        if time.monotonic() - self._looked_s >= _PERIOD_S:
+            self._looked_s = time.monotonic()
+            for live in self._nodes:
+                live.look()
         now_us = self._clock.now_us()
         happened = self._advance(now_us) or self._changed
         self._changed = False

@@ -128,6 +128,8 @@ class Rehearsal(Drill):
                 dues_us.append(live.commands.next_due_us())
             if live.surface is not None:
                 dues_us.append(live.surface.next_due_us() or end_us)
+        for live in self._live.values():
+            live.look()
         before_us = self.world.now_us
         watching.until(max(min(dues_us), before_us))
         self._show(happened=True)

@@ -30,6 +30,7 @@ from chaos.lookalikes.under_way import Scene, UnderWay
 from chaos.run import Run
 from chaos.sandbox import view
 from chaos.sandbox.compiled import compiled
+from chaos.sandbox.edited import ETC, HOME, EditedFiles, edited_files, homes
 from chaos.sandbox.host import SandboxHost
 from chaos.sandbox.own_files import own_files
 from chaos.sandbox.people import STRANGER, user_numbers
@@ -144,6 +145,7 @@ class Stage:
         self._words = tuple(words)
         self._stack = stack
         self._missing = ""
+        self._homes: EditedFiles | None = None
         self._library = self._find_library()
         self.directory = registry.claim(options.name)
         stack.callback(self.directory.close)
@@ -169,6 +171,7 @@ class Stage:
             commands=tuple(commands()) if self._look_alike else (),
             users=self._users,
             gpus=self._given.fleet.gpus,
+            people=tuple(dict.fromkeys((*(job.user for job in self._given.jobs), STRANGER))),
         )
         view.equip(outfit)
         return view.root(outfit, os.environ)
@@ -205,9 +208,10 @@ class Stage:
         self._stack.callback(job_logs.close)
         node.job_log.listen(job_logs)
         node.inlet.listen(InletFile(view.inlet(home)))
+        edits = self._edits(node, run.world)
         answering = None
         if self._look_alike is not None:
-            scene = Scene(node, run.world, clock.now_us, self._bindings)
+            scene = Scene(node, run.world, clock.now_us, self._bindings, partial(_look, edits))
             names = {number: name for name, number in self._users.items()}
             answering = CommandServer(home, scene, names, run.problems.append, told=told, held=held)
             self._stack.callback(answering.close)
@@ -216,7 +220,17 @@ class Stage:
             node.services.make_real()
         files = KeptFiles(own_files(home), node, run.world)
         files.refresh()
-        return LiveNode(node, self.hosts[node.name], surface, answering, log, files)
+        return LiveNode(node, self.hosts[node.name], surface, answering, log, files, edits)
+
+    def _edits(self, node: Node, world: World) -> tuple[EditedFiles, ...]:
+        """The files that the node's programs may edit: its own, and those in the users' homes."""
+        if not self._outcome.contained:
+            return ()
+        if self._homes is None:
+            place = homes(self.directory.path)
+            self._homes = EditedFiles(place, HOME, world.homes, self._options.on)
+        own = edited_files(self.directory.node(node.name))
+        return (EditedFiles(own, ETC, node.files, node.name), self._homes)
 
     def _surface(self, node: Node, home: Path, clock: Clock) -> Surface | None:
         """What shows a node: NVML for every program, or samples for the one gputui."""
@@ -325,6 +339,11 @@ class Stage:
         except LibraryError as error:
             self._missing = f"commands have no look-alikes: {error}"
             return None
+
+
+def _look(edits: Sequence[EditedFiles]) -> None:
+    for edited in edits:
+        edited.look()
 
 
 def _close(hosts: Mapping[str, SandboxHost]) -> None:

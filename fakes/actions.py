@@ -41,6 +41,7 @@ class Effect(str, Enum):
     LOAD_MODULE = "load_module"
     UNLOAD_MODULE = "unload_module"
     EDIT_FILE = "edit_file"
+    SET_LINK = "set_link"
 
 
 @dataclass(frozen=True, slots=True)

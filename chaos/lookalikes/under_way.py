@@ -36,12 +36,16 @@ _MOST_UNSENT = 256 << 10
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """Where calls happen: a node, its world, the run's clock, and NVML for those who ask it."""
+    """Where calls happen: a node, its world, the run's clock, and NVML for those who ask it.
+
+    ``look`` lets the world see what programs have done to the node's files.
+    """
 
     node: Node
     world: World
     now_us: Callable[[], int]
     bindings: Bindings
+    look: Callable[[], None] = lambda: None
 
 
 class _Became(Exception):  # noqa: N818
@@ -128,6 +132,7 @@ class UnderWay:
     # --- in the function's thread ----------------------------------------------------------------
 
     def _run(self) -> None:
+        self._scene.look()
         acted = self._scene.node.actions.count
         binding = self._scene.bindings.borrow(self._respond)
         call = self._call(binding.nvml)

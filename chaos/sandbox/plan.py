@@ -35,6 +35,19 @@ class Fresh(NamedTuple):
     owner: int = -1
 
 
+class Graft(NamedTuple):
+    """A directory of the node's own in the place of one of the machine's, which programs may write.
+
+    What of the machine's it has not is a link to it, where that one is kept: ``beneath``. The
+    directories in ``inner``, by their paths below it, are the node's own as well.
+    """
+
+    source: str
+    target: str
+    beneath: str
+    inner: Sequence[str] = ()
+
+
 class Root(NamedTuple):
     """The root directory of a node: the machine's, read-only, but for what is said here.
 
@@ -43,7 +56,7 @@ class Root(NamedTuple):
     be opened. Layers and binds may put something where there is nothing yet only in a fresh place.
     ``devices`` are the names of the GPUs' device files, and of what goes with them, in /dev.
     ``own`` are binds of the node's directory, as the node sees it, which come last of all, over
-    layers and /proc; one whose target is not there is left out.
+    layers and /proc; one whose target is not there is left out. ``grafts`` come after all that.
     """
 
     staging: str
@@ -55,11 +68,12 @@ class Root(NamedTuple):
     layers: Sequence[Layer]
     binds: Sequence[Bind]
     own: Sequence[Bind]
+    grafts: Sequence[Graft] = ()
 
     @classmethod
     def from_json(cls, value: Sequence[Any]) -> Root:
         """From what JSON made of one."""
-        staging, empty, nobody, devices, fresh, hidden, layers, binds, own = value
+        staging, empty, nobody, devices, fresh, hidden, layers, binds, own, grafts = value
         return cls(
             staging,
             empty,
@@ -70,6 +84,7 @@ class Root(NamedTuple):
             [Layer(*each) for each in layers],
             [Bind(*each) for each in binds],
             [Bind(*each) for each in own],
+            [Graft(*each) for each in grafts],
         )
 
 

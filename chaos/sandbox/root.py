@@ -20,7 +20,7 @@ from pathlib import Path
 
 from chaos.sandbox import kernel
 from chaos.sandbox.kernel import NO_DEVICES, NO_PROGRAMS, NO_SETUID, READ_ONLY
-from chaos.sandbox.plan import Bind, Fresh, Layer, Root
+from chaos.sandbox.plan import Bind, Fresh, Graft, Layer, Root
 
 CONSOLE = "/dev/console"
 """Where a program finds the terminal that it was given."""
@@ -38,6 +38,8 @@ _LINKS = {
     "stderr": "/proc/self/fd/2",
     "ptmx": "pts/ptmx",
 }
+_SMALL_BYTES = 64 << 10
+
 _ENTRIES = "/run/gputui-entries"
 """Where the entries of a directory are kept that could not be layered by an overlay."""
 
@@ -50,6 +52,7 @@ def build(root: Root) -> None:
         name: copied_device(f"/dev/{name}") for name in _DEVICES if os.path.lexists(f"/dev/{name}")
     }
     binds = [(copied(bind), bind) for bind in root.binds]
+    grafts = [(kernel.copied(graft.source, _OWN), graft) for graft in root.grafts]
     kernel.attach(whole, root.staging)
     with _inside(root.staging):
         for place in sorted(root.fresh):
@@ -68,6 +71,8 @@ def build(root: Root) -> None:
         for bind in root.own:
             if os.path.lexists(bind.target):
                 kernel.attach(kernel.copied(bind.source, _MACHINE), bind.target)
+        for tree, graft in grafts:
+            _graft(tree, graft)
 
 
 def copied(bind: Bind) -> int:
@@ -164,6 +169,36 @@ def _hide(path: str, root: Root) -> None:
         kernel.attach(kernel.copied(root.empty, _MACHINE), path)
     elif os.path.lexists(path):
         kernel.attach(kernel.copied(root.nobody, _MACHINE), path)
+
+
+def _graft(tree: int, graft: Graft) -> None:
+    """Put the node's own directory over one of the machine's, whose entries it links to."""
+    beneath = Path(graft.beneath)
+    beneath.mkdir(parents=True)
+    kernel.attach(kernel.copied(graft.target, _MACHINE), graft.beneath)
+    kernel.attach(tree, graft.target)
+    for inner in ("", *graft.inner):
+        own, machines = Path(graft.target, inner), beneath / inner
+        if own.is_symlink():
+            own.unlink()
+        own.mkdir(exist_ok=True)
+        for entry in machines.iterdir() if machines.is_dir() else ():
+            if not os.path.lexists(own / entry.name):
+                _take_over(entry, own / entry.name)
+
+
+def _take_over(entry: Path, place: Path) -> None:
+    """Copy a small file that everybody may read, so that it can be changed; link to others."""
+    facts = entry.lstat()
+    is_plain = stat.S_ISREG(facts.st_mode) and facts.st_mode & 0o004
+    if is_plain and facts.st_size <= _SMALL_BYTES:
+        place.write_bytes(entry.read_bytes())
+        place.chmod(stat.S_IMODE(facts.st_mode) & 0o777)
+    elif stat.S_ISLNK(facts.st_mode):
+        # One that leads beside itself leads to what the node has there.
+        place.symlink_to(entry.readlink())
+    else:
+        place.symlink_to(entry)
 
 
 def _lay(layer: Layer, number: int) -> None:

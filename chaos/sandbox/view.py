@@ -22,10 +22,11 @@ from chaos.sandbox.covers import (
     machine_programs,
     program_directories,
 )
+from chaos.sandbox.edited import ETC, HOME, edited_files, home_of, homes
 from chaos.sandbox.hiding import fresh_places, hidden_paths, sockets_in_use
 from chaos.sandbox.own_files import device_names, fresh_folders, layered, mounted, own_files
 from chaos.sandbox.people import write_files
-from chaos.sandbox.plan import NODE, Bind, Fresh, Layer, Root
+from chaos.sandbox.plan import NODE, Bind, Graft, Layer, Root
 from chaos.sandbox.rank import JOB_LOGS
 from fakes.files.kept import prepare
 
@@ -39,6 +40,13 @@ RUN_VARIABLE = "GPUCHAOS_RUN"
 
 REAL_GPU = Path("/dev/nvidia0")
 _SYSTEM_LOGS = Path("/var/log")
+_MACHINES_ETC = "/run/gputui-etc"
+_OWN_FOLDERS = (
+    "default", "modprobe.d", "modules-load.d", "profile.d", "security", "security/limits.d",
+    "slurm", "sysctl.d",
+)  # fmt: skip
+"""Below /etc, where scripts and configuration tools write files of their own."""
+
 _STATE = "state"
 _TOUCHED = "touched"
 """The one file of the node's directory that NVML's clients write (fakes/nvml/page.py)."""
@@ -50,7 +58,8 @@ class Outfit:
 
     ``run`` is the run's directory, ``directory`` the node's. ``library`` is the NVML library,
     ``look_alike`` the program that stands for every command in ``commands``; None where it could
-    not be made. ``users`` are the users of its jobs, by their numbers.
+    not be made. ``users`` are the users of its jobs, by their numbers. ``people`` are all
+    who have a home.
     """
 
     run: Path
@@ -60,6 +69,7 @@ class Outfit:
     commands: tuple[str, ...]
     users: Mapping[str, int]
     gpus: int
+    people: tuple[str, ...] = ()
 
 
 def kernel_log(directory: Path) -> Path:
@@ -86,6 +96,10 @@ def equip(outfit: Outfit) -> None:
         (directory / name).chmod(0o755)
     (directory / _STATE).mkdir(mode=0o700)
     prepare(own_files(directory))
+    edited_files(directory).mkdir()
+    edited_files(directory).chmod(0o755)
+    for name in outfit.people:
+        home_of(name, outfit.users.get(name, -1), outfit.run)
     with socket.socket(socket.AF_UNIX) as nobody:
         nobody.bind(str(directory / "nobody"))
     if outfit.library is not None:
@@ -107,12 +121,15 @@ def root(outfit: Outfit, environ: Mapping[str, str]) -> Root:
     directory = outfit.directory
     fresh = fresh_places(environ)
     empty = [place.path for place in fresh]
-    if "/home" in empty:
-        fresh += [Fresh(f"/home/{name}", 0o700, uid) for name, uid in outfit.users.items()]
     shown = [(outfit.run, outfit.run), (directory, Path(NODE))]
     own = own_files(directory)
     write_files(own / "etc", outfit.users)
     binds = [Bind(os.path.realpath(source), os.path.realpath(target)) for source, target in shown]
+    if HOME in empty:
+        binds += [
+            Bind(str(homes(outfit.run) / name), f"{HOME}/{name}", writable=True)
+            for name in outfit.people
+        ]
     if _SYSTEM_LOGS.is_dir():
         logs = kernel_log(directory).parent
         binds.append(Bind(str(logs), os.path.realpath(_SYSTEM_LOGS), writable=True))
@@ -135,6 +152,7 @@ def root(outfit: Outfit, environ: Mapping[str, str]) -> Root:
         layers=layers,
         binds=binds,
         own=mounted(own),
+        grafts=[Graft(str(edited_files(directory)), ETC, _MACHINES_ETC, _OWN_FOLDERS)],
     )
 
 
