@@ -10,10 +10,11 @@ from __future__ import annotations
 import shlex
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NoReturn
 
 from chaos.lookalikes.binding import Bindings
+from chaos.lookalikes.files import read_as_seen
 from chaos.lookalikes.streams import output, standard_input
 from chaos.lookalikes.turns import Turns
 from chaos.lookalikes.wire import (
@@ -28,6 +29,7 @@ from fakes.commands.registry import Call as CommandCall
 from fakes.node import Node
 from fakes.nvml.answer import FOREVER_US, Answer, Call, answer, entries
 from fakes.nvml.pending import in_its_time
+from fakes.remote import ON_NODE
 from fakes.world import World
 
 _SLICE_S = 0.005
@@ -48,6 +50,13 @@ class Scene:
     look: Callable[[], None] = lambda: None
 
 
+def _elsewhere(scene: Scene, node: str) -> Scene:
+    """The scene at another node of the run, if the caller is there by way of a remote shell."""
+    if node in scene.world.nodes:
+        return replace(scene, node=scene.world.nodes[node])
+    return scene
+
+
 class _Became(Exception):  # noqa: N818
     """The caller is another program now."""
 
@@ -61,7 +70,9 @@ class UnderWay:
     exit status, None until it has ended.
     """
 
-    def __init__(self, command: Command, request: Request, user: str, scene: Scene) -> None:
+    def __init__(
+        self, command: Command, request: Request, user: str, scene: Scene, pid: int = 0
+    ) -> None:
         self.unsent = bytearray()
         self.changed = bool({"node", "world"} & set(command.takes))
         self.problem = ""
@@ -72,7 +83,8 @@ class UnderWay:
         self._command = command
         self._request = request
         self._user = user
-        self._scene = scene
+        self._pid = pid
+        self._scene = _elsewhere(scene, request.env.get(ON_NODE, ""))
         self._input: list[bytes] = []
         self._other: int | None = None
         self._last_error = ""
@@ -175,7 +187,11 @@ class UnderWay:
             env=request.env,
             user=self._user,
             columns=request.columns,
+            read_file=self._read_file,
         )
+
+    def _read_file(self, path: str) -> str:
+        return read_as_seen(self._pid, self._request.cwd, path)
 
     def _say(self, content: bytes) -> None:
         """Send output. It comes from within a stream, which cannot be flushed meanwhile."""
