@@ -42,17 +42,16 @@ class ConsoleApp(App[None]):
     #right { width: 2fr; }
     #lower { height: 1fr; padding: 0 1; border-top: solid $panel; }
     #message { height: auto; max-height: 4; padding: 0 1; color: $warning; }
-    Input { display: none; border: none; height: 1; padding: 0 1; }
-    Input.asked { display: block; }
+    Input { border: none; height: 1; padding: 0 1; }
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("space", "hold", "Pause/go on"),
-        Binding("i", "inject", "Inject"),
-        Binding("h", "heal", "Heal"),
-        Binding("n", "hint", "Hint"),
-        Binding("e", "decide", "Decide now"),
-        Binding("q", "leave", "Quit"),
+        Binding("space", "hold", "Pause/go on", priority=True),
+        Binding("i", "inject", "Inject", priority=True),
+        Binding("h", "heal", "Heal", priority=True),
+        Binding("n", "hint", "Hint", priority=True),
+        Binding("e", "decide", "Decide now", priority=True),
+        Binding("q", "leave", "Quit", priority=True),
         Binding("escape", "close_input", "Close", show=False),
     ]
 
@@ -64,6 +63,12 @@ class ConsoleApp(App[None]):
         self._asked = ""
         self._sure = ""
         self.title = f"gpuchaos console: {link.name}"
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Keys are letters while something is typed. (They are looked at before a widget gets them,
+        so that what is typed behind ``i`` at once is not lost.)
+        """
+        return action == "close_input" or not isinstance(self.focused, Input)
 
     def compose(self) -> ComposeResult:
         """Head, timeline and deadlines, the journal, and a line to type in."""
@@ -77,12 +82,13 @@ class ConsoleApp(App[None]):
             yield Static(id="journal")
         with Vertical():
             yield Static(id="message")
-            yield Input()
+            yield Input(select_on_focus=False)
         yield Footer()
 
     def on_mount(self) -> None:
         """Look at once, and then twice a second."""
         self.query_one("#message").parent.styles.height = "auto"  # type: ignore[union-attr]
+        self.set_focus(None)
         self._look()
         self.set_interval(_PERIOD_S, self._look)
 
@@ -153,8 +159,8 @@ class ConsoleApp(App[None]):
 
     def action_close_input(self) -> None:
         """Type nothing after all."""
-        self.query_one(Input).remove_class("asked")
         self.set_focus(None)
+        self.query_one(Input).placeholder = ""
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Do what was typed."""
@@ -182,8 +188,7 @@ class ConsoleApp(App[None]):
         self._asked = what
         line = self.query_one(Input)
         line.placeholder = f"{what}: {example}"
-        line.add_class("asked")
-        line.focus()
+        self.set_focus(line)  # now: the next key may be part of what is typed already
 
     def _is_sure(self, key: str, sentence: str) -> bool:
         sure, self._sure = self._sure == key, key
