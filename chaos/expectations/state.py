@@ -80,6 +80,8 @@ class _Holds:
         decided = self.outcome(end_us)
         if decided is not None:
             return decided
+        if end_us < self._timing.from_us:
+            return Outcome(False, None, "the run ended before it was to begin")
         began_us = self._began_us
         if began_us is None or end_us < began_us:
             return self._failed()
