@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from fakes.actions import Actions
 from fakes.clock import Epoch
 from fakes.cooling import Inlet
+from fakes.dcgm import HostEngine
 from fakes.disturbance import Disturbance
 from fakes.driver_events import DriverEvents
 from fakes.gpm import Samples
@@ -53,7 +54,8 @@ class Node:
 
     ``power`` says whether it runs, ``boots`` counts how often it went down, and ``booted_us`` is
     when it last came up, None for before the run; ``planned_shutdown`` is the one to come;
-    ``modules`` are the kernel's; ``services`` are made when somebody first asks for them.
+    ``modules`` are the kernel's; ``services`` are made when somebody first asks for them;
+    ``dcgm`` is what its host engine remembers.
     ``world`` is the one that it is part of, ``scheduler`` who places jobs on it ("": Slurm).
     What is done to it is noted in ``actions``;
     ``on_process_ended`` is told of every process that ends, ``on_job_started`` of a job's processes
@@ -96,6 +98,7 @@ class Node:
         self.world: World | None = None
         self.scheduler = ""
         self._services: Services | None = None
+        self.dcgm = HostEngine()
         self.actions = Actions()
         self.on_process_ended: Callable[[Process, int], None] | None = None
         self.on_job_started: Callable[[Node, tuple[Process, ...], int], None] | None = None

@@ -83,8 +83,8 @@ UNITS = (
         ("/usr/bin/nv-hostengine", "-n", "--service-account", "nvidia-dcgm"),
         wants=Wants.GPUS,
         aliases=("dcgm.service",),
-        version="4.2.3",
-        started="Started host engine version 4.2.3 using port number: 5555",
+        version="3.3.8",
+        started="Started host engine version 3.3.8 using port number: 5555",
     ),
     Unit(
         "dcgm-exporter.service",
@@ -192,6 +192,8 @@ UNITS = (
         enabled="static",
     ),
     Unit("openibd.service", "openibd - configure Mellanox devices"),
+    Unit("multi-user.target", "Multi-User System", aliases=("default.target",), enabled="static"),
+    Unit("network-online.target", "Network is Online", enabled="static"),
     Unit("nvidia-peermem.service", "Load the nvidia-peermem module", wants=Wants.GPUS),
 )
 BY_NAME = {name: unit for unit in UNITS for name in (unit.name, *unit.aliases)}

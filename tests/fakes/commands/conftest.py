@@ -13,7 +13,9 @@ from typing import Any
 import pytest
 
 from fakes.commands.nvidia_smi import main
+from fakes.commands.registry import Call, commands
 from fakes.node import Driver
+from fakes.world import World
 
 ROOT = Path(__file__).parents[3]
 
@@ -147,3 +149,54 @@ def on_h100(make_smi: Callable[..., Smi]) -> Callable[..., Smi]:
         return make_smi(gpus=1, idle=idle, driver="590.48.01", cuda=(13, 1))
 
     return make
+
+
+@dataclass
+class Shell:
+    """A node's commands, called by name as a run calls them."""
+
+    world: World
+    nvml: Any
+    rig: Any
+    spawned: list[list[str]] = field(default_factory=list)
+    spawn_status: int = 0
+
+    @property
+    def node(self) -> Any:
+        return self.world.nodes["n0"]
+
+    def __call__(self, name: str, *argv: str, stdin: str = "", user: str = "root") -> Said:
+        out, err = io.StringIO(), io.StringIO()
+        call = Call(
+            argv=argv, out=out, err=err, node=self.node, world=self.world, nvml=self.nvml,
+            clock=lambda: self.node.epoch.unix_us(self.world.now_us) / 1e6, pause=self._pause,
+            spawn=self._spawn, env={}, user=user, stdin=io.StringIO(stdin), program=name,
+        )  # fmt: skip
+        status = commands()[name](call)
+        return Said(status, out.getvalue(), err.getvalue())
+
+    def _pause(self, us: int) -> None:
+        self.rig.at_us = self.world.now_us + us
+        self.world.advance(self.rig.at_us)
+
+    def _spawn(self, words: Any, for_us: int | None) -> int:
+        self.spawned.append(list(words))
+        return self.spawn_status
+
+
+@pytest.fixture
+def make_shell(make_rig: Callable[..., Any]) -> Callable[..., Shell]:
+    """A node, and its commands by name."""
+
+    def make(**kinds: Any) -> Shell:
+        rig = make_rig(**kinds)
+        rig.world.advance(rig.at_us)
+        return Shell(rig.world, rig.nvml, rig)
+
+    return make
+
+
+@pytest.fixture
+def shell(make_shell: Callable[..., Shell]) -> Shell:
+    """Eight GPUs under a training job."""
+    return make_shell(gpus=8)
