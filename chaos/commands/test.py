@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 import argparse
-import signal
-import sys
-import time
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+import re
+from collections.abc import Sequence
 from pathlib import Path
-from types import FrameType
 
-from chaos import registry
 from chaos.commands import Arguments
-from chaos.consistency import check_somebody_acts
-from chaos.drill import check_testable, drill_of
-from chaos.errors import UsageError
-from chaos.journal import Journal, TextOut
-from chaos.library import find_scenario
-from chaos.loader import load
-from chaos.reports import FORMS, Reported, report
+from chaos.errors import UsageError, quoted
 from chaos.reports.text import lines
 from chaos.scenario import Scenario
-from chaos.verdict import Verdict
+from chaos.testing import (
+    add_report_options,
+    exit_code,
+    interrupted_by_a_request_to_end,
+    loaded,
+    run_tests,
+    write_reports,
+)
+
+_SHARD = re.compile(r"([0-9]{1,5})/([0-9]{1,5})")
+_MOST_SIDE_BY_SIDE = 256
 
 
 class TestCommand:
@@ -40,109 +39,60 @@ class TestCommand:
         parser.add_argument(
             "scenarios", nargs="+", metavar="SCENARIO", help="a file, or the name of a shipped one"
         )
-        parser.add_argument("--seed", type=int, metavar="N", help="another seed than the file's")
         parser.add_argument(
-            "--journal", type=Path, metavar="FILE", help="write the journal of one scenario"
+            "--seed", type=int, metavar="N", help="another seed, and what varies drawn by it"
+        )
+        parser.add_argument(
+            "-j", type=int, default=1, metavar="N", help="so many side by side (1)", dest="jobs"
+        )
+        parser.add_argument(
+            "--shard", metavar="I/N", help="only the I-th of N parts, counted from 1"
+        )
+        parser.add_argument(
+            "--journal", type=Path, metavar="FILE", help="a scenario's journal, or a folder of them"
         )
         parser.add_argument("-v", "--verbose", action="store_true", help="every expectation")
-        for form in FORMS:
-            parser.add_argument(
-                f"--{form}", type=Path, metavar="FILE", help=f"write a report: {form}"
-            )
+        add_report_options(parser)
 
     def run(self, arguments: Arguments) -> int:
         """Every mistake in any file is told before the first is run."""
         options = arguments.options
-        scenarios = _loaded(options.scenarios)
+        if not 1 <= options.jobs <= _MOST_SIDE_BY_SIDE:
+            raise UsageError(f"-j: a number from 1 to {_MOST_SIDE_BY_SIDE}, not {options.jobs}.")
+        scenarios = loaded(_part(options.scenarios, options.shard))
         if scenarios is None:
             return 254
-        if options.journal and len(scenarios) > 1:
-            raise UsageError("--journal takes one scenario: each has a journal of its own.")
+        journals = _journals(scenarios, options.journal)
         reported = []
-        with ExitStack() as stack:
-            out = None
-            if options.journal:
-                out = stack.enter_context(options.journal.open("w", encoding="utf-8"))
-            stack.enter_context(_interrupted_by_a_request_to_end())
-            registry.sweep_tests()
-            interruption: KeyboardInterrupt | None = None
-            for scenario in scenarios:
-                one, interruption = _tested(scenario, options.seed, out)
-                reported.append(one)
-                print("\n".join(lines(one, verbose=options.verbose)), flush=True)
-                if interruption is not None:
-                    break
-        _write_reports(options, reported)
-        if interruption is not None:
-            asked_to_end = isinstance(interruption, _AskedToEnd)
-            return 128 + (signal.SIGTERM if asked_to_end else signal.SIGINT)
-        return _exit_code(reported)
+        interrupted_by = 0
+        with interrupted_by_a_request_to_end():
+            for one in run_tests(scenarios, options.seed, journals, options.jobs):
+                reported.append(one.reported)
+                interrupted_by = one.signal
+                print("\n".join(lines(one.reported, verbose=options.verbose)), flush=True)
+        write_reports(options, reported)
+        return 128 + interrupted_by if interrupted_by else exit_code(reported)
 
 
-class _AskedToEnd(KeyboardInterrupt):
-    """SIGTERM came: it ends a run as Ctrl-C does."""
+def _part(names: Sequence[str], shard: str | None) -> Sequence[str]:
+    """Those of a part; the parts differ by one scenario at most."""
+    if shard is None:
+        return names
+    match = _SHARD.fullmatch(shard)
+    if match is None or not 1 <= int(match[1]) <= int(match[2]):
+        raise UsageError(f"--shard: {quoted(shard)} is no part, such as 1/4.")
+    return names[int(match[1]) - 1 :: int(match[2])]
 
 
-@contextmanager
-def _interrupted_by_a_request_to_end() -> Iterator[None]:
-    def end(number: int, frame: FrameType | None) -> None:
-        raise _AskedToEnd
-
-    before = signal.signal(signal.SIGTERM, end)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
-
-
-def _loaded(names: Sequence[str]) -> list[Scenario] | None:
-    """All of them, or None if one has mistakes, which have been told."""
-    scenarios: list[Scenario] = []
-    wrong = False
-    for name in names:
-        try:
-            scenario = load(find_scenario(name))
-            check_testable(scenario)
-            check_somebody_acts(scenario)
-        except UsageError as error:
-            print(error.told(), file=sys.stderr)
-            wrong = True
-        else:
-            scenarios.append(scenario)
-    return None if wrong else scenarios
-
-
-def _tested(
-    scenario: Scenario, seed: int | None, out: TextOut | None
-) -> tuple[Reported, KeyboardInterrupt | None]:
-    """What came of a scenario, and what cut it short."""
-    began_s = time.monotonic()
-    journal = Journal(out)
-    run = drill_of(scenario.seeded(seed), journal)
-    result = run.run()
-    reported = Reported(
-        result,
-        scenario.path,
-        scenario.why,
-        tuple(journal.records),
-        time.monotonic() - began_s,
-        run.output.decode(errors="replace"),
-    )
-    return reported, run.interruption
-
-
-def _write_reports(options: argparse.Namespace, reported: Sequence[Reported]) -> None:
-    for form in FORMS:
-        path: Path | None = getattr(options, form)
-        if path is None:
-            continue
-        try:
-            path.write_text(report(form).write(reported), encoding="utf-8")
-        except OSError as error:
-            raise UsageError(f"{path}: cannot be written: {error.strerror}.") from error
-
-
-def _exit_code(reported: Sequence[Reported]) -> int:
-    """The worst: unknown outranks fail."""
-    verdicts = {one.result.verdict for one in reported}
-    return max((verdict.exit_code for verdict in verdicts), default=Verdict.PASS.exit_code)
+def _journals(scenarios: Sequence[Scenario], path: Path | None) -> list[Path | None]:
+    """The file for each: of several it lies in the folder that was given."""
+    if path is None:
+        return [None] * len(scenarios)
+    if path.is_dir():
+        return [path / f"{scenario.name}.jsonl" for scenario in scenarios]
+    if len(scenarios) > 1:
+        raise UsageError(
+            "--journal: each scenario has a journal of its own: give a folder that is there for "
+            f"{len(scenarios)} of them."
+        )
+    return [path] * len(scenarios)

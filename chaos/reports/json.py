@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from chaos.reports import Reported
+from chaos.reports import Reported, margin_us, within_us
 from chaos.verdict import Judged
 from fakes.clock import SECOND_US
 
@@ -17,7 +17,7 @@ def write(results: Sequence[Reported]) -> str:
 
 
 def _object(reported: Reported) -> dict[str, Any]:
-    result = reported.result
+    result, earned = reported.result, reported.score
     incidents = {
         record.facts["incident"]["id"]: record.facts["incident"]
         for record in reported.records
@@ -46,19 +46,26 @@ def _object(reported: Reported) -> dict[str, Any]:
             for record in reported.records
             if record.event == "action"
         ],
+        "findings": [
+            {"finding": one.slug, "text": one.text, "at_s": one.at_us / SECOND_US, "line": one.line}
+            for one in reported.findings
+        ],
+        "drawn": dict(reported.drawn),
         "output": reported.output,
+        "score": None if earned is None else earned.points,
         "again": reported.again,
     }
 
 
 def _expectation(one: Judged) -> dict[str, Any]:
-    outcome, timing = one.outcome, one.timing
-    deadline_us, measured_us = timing.deadline_us, outcome.measured_us
+    outcome = one.outcome
+    time_us, left_us, measured_us = within_us(one), margin_us(one), outcome.measured_us
     return {
         "at": f"{one.expectation.place.file}:{one.expectation.place.line}",
         "text": one.expectation.text,
-        "deadline_s": None if deadline_us is None else (deadline_us - timing.from_us) / SECOND_US,
+        "deadline_s": None if time_us is None else time_us / SECOND_US,
         "measured_s": None if measured_us is None else measured_us / SECOND_US,
+        "margin_s": None if left_us is None else left_us / SECOND_US,
         "ok": outcome.ok,
         "why": outcome.why,
         "lines": list(outcome.lines),

@@ -48,6 +48,9 @@ def _suite(suites: ElementTree.Element, reported: Reported) -> None:
     for text in others:
         case = _named(suite, reported, text)
         ElementTree.SubElement(case, "failure", message=_clean(text))
+    if reported.findings:
+        said = "\n".join(f"line {one.line}: {one.slug}: {one.text}" for one in reported.findings)
+        ElementTree.SubElement(suite, "system-out").text = _clean(said)
     if unknown:
         case = _named(suite, reported, "verdict")
         why = _clean("; ".join(result.unknown))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from chaos.reports import Reported, seconds
+from chaos.journal import Record
+from chaos.reports import Reported, margin_us, seconds, within_us
+from chaos.reports.words import at, deciding, said
 from chaos.verdict import Judged
 
 
@@ -33,7 +35,7 @@ def _section(reported: Reported) -> list[str]:
         "| expected | | measured | deadline | margin | journal |",
         "|---|---|---|---|---|---|",
     ]
-    lines += [_expectation(one) for one in result.judged]
+    lines += [_expectation(one, reported.records) for one in result.judged]
     others = [
         *(f"False page: {page.kind} on {page.subject} at {seconds(page.at_us)} (line {page.line})."
           for page in result.false_pages),
@@ -42,22 +44,28 @@ def _section(reported: Reported) -> list[str]:
     ]  # fmt: skip
     if others:
         lines += ["", *(f"* {text}" for text in others)]
+    if reported.findings:
+        lines += ["", "About the runbook:", ""]
+        lines += [
+            f"* {_cell(one.slug)}: {_cell(one.text)} (line {one.line}, at {at(one.at_us)})."
+            for one in reported.findings
+        ]
+    if reported.score is not None:
+        lines += ["", "```", *reported.score.lines(), "```"]
     return lines
 
 
-def _expectation(one: Judged) -> str:
-    outcome, timing = one.outcome, one.timing
-    within_us = None if timing.deadline_us is None else timing.deadline_us - timing.from_us
-    margin_us = None
-    if within_us is not None and outcome.measured_us is not None:
-        margin_us = within_us - outcome.measured_us
-    lines = ", ".join(str(line) for line in outcome.lines)
+def _expectation(one: Judged, records: Sequence[Record]) -> str:
+    outcome = one.outcome
+    lines = "; ".join(
+        f"{line.number}: {_cell(said(line))}" for line in deciding(records, outcome.lines[:3])
+    )
     cells = (
         f"`{_cell(one.expectation.text)}`",
         "met" if outcome.ok else f"**not met**: {_cell(outcome.why)}",
         seconds(outcome.measured_us),
-        seconds(within_us),
-        seconds(margin_us),
+        seconds(within_us(one)),
+        seconds(margin_us(one)),
         lines,
     )
     return f"| {' | '.join(cells)} |"

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from chaos.reports import Reported, seconds
+from collections.abc import Sequence
+
+from chaos.journal import Record
+from chaos.reports import Reported, margin_us, seconds, within_us
+from chaos.reports.words import at, deciding, said
 from chaos.verdict import Judged, Result, Verdict
 
 _MOST_LINES = 20
+_MOST_DECIDING = 3
 _MOST_COLUMNS = 500
 _WORDS = {Verdict.PASS: "PASS", Verdict.FAIL: "FAIL", Verdict.UNKNOWN: "UNKNOWN"}
 
@@ -19,34 +24,53 @@ def lines(reported: Reported, *, verbose: bool = False) -> list[str]:
         f"{met} of {len(result.judged)} expectations met in {seconds(result.end_us)} of the run, "
         f"{reported.real_s:.1f} s of yours"
     )
+    found = _findings(reported)
     if result.verdict is Verdict.PASS and not verbose:
-        return [head]
+        return [head, *found]
     shown = [head]
-    shown += [_expectation(one) for one in result.judged]
-    shown += _others(result)
+    if reported.drawn:
+        drawn = ", ".join(f"{name} = {value}" for name, value in reported.drawn.items())
+        shown.append(f"        drawn by seed {result.seed}: {drawn}")
+    for one in result.judged:
+        shown += _expectation(one, reported.records)
+    shown += [*_others(result), *found]
     if result.verdict is not Verdict.PASS:
         shown += _printed(reported.output)
         shown.append(f"        again: {reported.again}")
     return shown
 
 
-def _expectation(one: Judged) -> str:
-    outcome, timing, place = one.outcome, one.timing, one.expectation.place
+def _findings(reported: Reported) -> list[str]:
+    return [
+        f"        FINDING {one.slug}: {one.text} [line {one.line}, at {at(one.at_us)}]"
+        for one in reported.findings
+    ]
+
+
+def _expectation(one: Judged, records: Sequence[Record]) -> list[str]:
+    outcome, place = one.outcome, one.expectation.place
     word = "met" if outcome.ok else "NOT MET"
     measured = ""
     if outcome.measured_us is not None:
         measured = f" after {seconds(outcome.measured_us)}"
-    if timing.deadline_us is not None:
-        within_us = timing.deadline_us - timing.from_us
-        measured += f" (within {seconds(within_us)}"
-        if outcome.ok and outcome.measured_us is not None:
-            measured += f", {seconds(within_us - outcome.measured_us)} to spare"
+    time_us, left_us = within_us(one), margin_us(one)
+    if time_us is not None:
+        measured += f" (within {seconds(time_us)}"
+        if left_us is not None and left_us >= 0:
+            measured += f", {seconds(left_us)} to spare"
+        elif left_us is not None:
+            measured += f", {seconds(-left_us)} too late"
         measured += ")"
-    lines = ", ".join(str(line) for line in outcome.lines)
-    where = f" [line {lines}]" if lines else ""
-    return f"        {word:8}{one.expectation.text}: {outcome.why}{measured}{where}" + (
-        "" if outcome.ok else f"  {place}"
-    )
+    numbers = ", ".join(str(line) for line in outcome.lines)
+    where = f" [line {numbers}]" if numbers else ""
+    shown = f"        {word:8}{one.expectation.text}: {outcome.why}{measured}{where}"
+    if outcome.ok:
+        return [shown]
+    said_then = [
+        f"                line {line.number}, at {at(line.at_us)}: {_clean(said(line))}"
+        for line in deciding(records, outcome.lines)[:_MOST_DECIDING]
+    ]
+    return [f"{shown}  {place}", *said_then]
 
 
 def _others(result: Result) -> list[str]:

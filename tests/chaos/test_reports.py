@@ -1,17 +1,22 @@
 """Reports on verdicts, each read again by something that knows its form."""
 
 import json
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
+from chaos.cli import main
 from chaos.drill import drill_of
-from chaos.journal import Journal
+from chaos.expectation import Written
+from chaos.journal import Journal, read_journal
 from chaos.loader import load
 from chaos.reports import FORMS, Reported, report
+from chaos.reports import reported as from_journal
 from chaos.reports.text import lines
+from chaos.told import told_by
 
 SCENARIO = """\
 scenario: drill
@@ -34,6 +39,75 @@ def reported(tmp_path_factory):
     journal = Journal()
     result = drill_of(scenario, journal).run()
     return Reported(result, Path("drill.yaml"), scenario.why, tuple(journal.records), 1.5)
+
+
+def test_a_journal_alone_gives_the_same_reports(reported, tmp_path):
+    """Whoever has the file, and not the scenario, is told the same in every form."""
+    path = tmp_path / "journal.jsonl"
+    path.write_text("".join(f"{one.line()}\n" for one in reported.records), encoding="utf-8")
+    again = from_journal(told_by(read_journal(path), path))
+    assert replace(again, real_s=1.5).result == replace(
+        reported.result,
+        judged=tuple(_as_told(one) for one in reported.result.judged),
+    )
+    for form in FORMS:
+        text = report(form).write([replace(again, real_s=1.5)])
+        wanted = report(form).write([reported]).replace(str(tmp_path), "")
+        assert text == wanted.replace(
+            reported.result.judged[0].expectation.place.file, "drill.yaml"
+        )
+
+
+def _as_told(one):
+    """A journal has no folders, and of an expectation only what was written."""
+    written = one.expectation
+    place = replace(written.place, file="drill.yaml")
+    return replace(one, expectation=Written(written.position, place, written.text))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "the journal is empty: nothing was noted."),
+        ('{"t":0,"event":"sample"}\n', "this is no journal of a run"),
+        ('{"t":0,"event":"start","scenario":"a"}\n', "this is no journal of this version"),
+        ("not json\n", ":1:1: is no line of a journal."),
+        (b"\xff\n", "is no journal: not UTF-8 text."),
+    ],
+)
+def test_what_is_no_journal_is_one_sentence(text, said, tmp_path, capsys):
+    """Empty, foreign, broken: the file, what is wrong, and exit status 254."""
+    path = tmp_path / "journal.jsonl"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    for command in ("report", "merge"):
+        assert main([command, str(path)]) == 254
+        error = capsys.readouterr().err
+        assert str(path) in error
+        assert said in error
+        assert error.count("\n") == 1
+
+
+def test_a_journal_that_was_cut_short_says_what_it_knows(reported, tmp_path, capsys):
+    """Its verdict is unknown, and what was expected is told all the same."""
+    path = tmp_path / "journal.jsonl"
+    lines = [f"{one.line()}\n" for one in reported.records]
+    path.write_text("".join(lines[:8])[:-5], encoding="utf-8")
+    assert main(["report", str(path)]) == 2
+    said = capsys.readouterr().out
+    assert said.startswith("UNKNOWN drill")
+    assert "the journal was cut short in line 7" in said
+    assert "{incident: GpuLost, gpu: n0/3, within: 10s}" in said
+
+
+def test_journals_of_shards_are_one_report(reported, tmp_path, capsys):
+    """In the order of their names, with the worst of their exit statuses."""
+    names = [tmp_path / f"{name}.jsonl" for name in "ba"]
+    for path in names:
+        path.write_text("".join(f"{one.line()}\n" for one in reported.records), encoding="utf-8")
+    assert main(["merge", *map(str, names), "--junit", str(tmp_path / "all.xml")]) == 1
+    assert capsys.readouterr().out.count("FAIL ") == 2
+    suites = ElementTree.parse(tmp_path / "all.xml").getroot()
+    assert len(suites.findall("testsuite")) == 2
 
 
 class Page(HTMLParser):
@@ -90,9 +164,20 @@ def test_html_is_one_page_that_needs_nothing_else(reported):
     assert not any({"src", "href"} & set(attrs) and not attrs.get("href", "").startswith("#")
                    for _, attrs in page.tags)  # fmt: skip
     assert "<b>and</b>" in page.text
-    drawn = [attrs["class"] for tag, attrs in page.tags if tag == "rect"]
-    assert sorted(drawn) == ["fault", "incident"]
+    drawn = [attrs["class"] for tag, attrs in page.tags if tag in ("rect", "polyline", "path")]
+    assert {one: drawn.count(one) for one in drawn} == {
+        "fault": 1, "incident warning": 1, "panel": 2, "curve c0": 2, "met": 1,
+    }  # fmt: skip
     assert sum(attrs.get("class") == "deadline" for tag, attrs in page.tags if tag == "line") == 3
+
+
+def test_every_line_that_decided_something_can_be_gone_to(reported):
+    """The page holds the journal, and each reference leads into it."""
+    page = Page(report("html").write([reported]))
+    there = {attrs["id"] for _, attrs in page.tags if "id" in attrs}
+    wanted = {attrs["href"][1:] for _, attrs in page.tags if "href" in attrs}
+    assert wanted
+    assert wanted <= there
 
 
 def test_the_terminal_shows_each_expectation_of_what_did_not_pass(reported):
