@@ -124,6 +124,8 @@ def build_world(
         )
         for name in fleet.names
     ]
+    for node in nodes:
+        node.scheduler = fleet.scheduler or ""
     world = World(nodes, seed=seed, schedules=fleet.scheduler is not None)
     for job in given.jobs:
         start_job(job, world, given.inventory)

@@ -93,6 +93,8 @@ class Service:
     @property
     def sub_state(self) -> str:
         """What it is in detail: systemd's SubState."""
+        if self.name.endswith(".target"):
+            return "active" if self.is_active else "dead"
         if self.state is State.ACTIVE:
             return "running" if self.unit.command else "exited"
         return "dead" if self.state is State.INACTIVE else "failed"
@@ -314,11 +316,11 @@ class Services:
 def _is_on(unit: Unit, node: Node) -> bool:
     """Whether a node has a unit."""
     if unit.wants in (Wants.SLURM, Wants.KUBERNETES):
-        return (node.scheduler or Wants.SLURM.value) == unit.wants.value
+        return bool((node.scheduler or Wants.SLURM.value) == unit.wants.value)
     if unit.wants is Wants.GPUS:
         return bool(node.gpus)
     if unit.wants is Wants.SWITCHES:
-        return any(gpu.profile.nvlink.switches for gpu in node.gpus)
+        return any(bool(gpu.profile.nvlink.switches) for gpu in node.gpus)
     return True
 
 

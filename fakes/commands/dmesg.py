@@ -13,9 +13,7 @@ from typing import TextIO
 from fakes.commands.options import UnknownOptionError, parse
 from fakes.commands.registry import NOT_UNDERSTOOD, command
 from fakes.node import Node
-
-_UPTIME_BEFORE_S = 3 * 86_400.0
-"""How long a node had been up when the run began."""
+from fakes.uptime import uptime_s
 
 _FLAGS = {
     "T": "ctime", "x": "decode", "H": "human", "k": "kernel", "u": "userspace", "r": "raw",
@@ -59,10 +57,3 @@ def _stamp(node: Node, at_us: int, options: dict[str, str], style: str) -> str:
         text = time.strftime("%Y-%m-%dT%H:%M:%S", moment)
         return f"{level}{text},{unix_us % 1_000_000:06d}+00:00 "
     return f"{level}[{uptime_s(node, at_us):12.6f}] "
-
-
-def uptime_s(node: Node, at_us: int) -> float:
-    """For how long a node has been up, at a moment of the run."""
-    if node.booted_us is not None:
-        return (at_us - node.booted_us) / 1e6
-    return _UPTIME_BEFORE_S + at_us / 1e6
