@@ -60,7 +60,9 @@ class Rehearsal(Drill):
         self._stack = ExitStack()
         names = nodes_with_processes(scenario, runbook)
         options = Options(name=f"test-{os.getpid()}-{next(_numbers)}", on=names[0])
-        self._stage = Stage(scenario.given, options, runbook.words, self._stack, names)
+        self._stage = Stage(
+            scenario.given, options, runbook.words, self._stack, names, virtual=True
+        )
         super().__init__(scenario, journal)
         self._clock = _WorldClock(self.world)
         self._live = {

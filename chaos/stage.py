@@ -25,6 +25,7 @@ from chaos.game import Game
 from chaos.inlet_file import InletFile
 from chaos.live import LiveNode, LiveRun, Surface
 from chaos.lookalikes.binding import Bindings
+from chaos.lookalikes.clock_page import ClockPage
 from chaos.lookalikes.server import CommandServer
 from chaos.lookalikes.under_way import Scene, UnderWay
 from chaos.run import Run
@@ -36,6 +37,7 @@ from chaos.sandbox.own_files import own_files
 from chaos.sandbox.people import STRANGER, user_numbers
 from chaos.sandbox.plan import Bind, Entrance, Root
 from chaos.sandbox.tier import Outcome, check_uncontained, start_nodes
+from chaos.sandbox.virtual_time import clock_page
 from chaos.scenario import Entry
 from fakes.clock import Clock, ScaledClock
 from fakes.commands.registry import commands
@@ -129,7 +131,8 @@ def _check(given: Given, options: Options) -> None:
 class Stage:
     """What stands around the world: directories, the library, the nodes' first processes.
 
-    ``nodes`` are those that have processes of their own, so that programs can run there.
+    ``nodes`` are those that have processes of their own, so that programs can run there. In
+    ``virtual`` time programs live by the run's clock, as far as that can be.
     """
 
     def __init__(
@@ -139,6 +142,8 @@ class Stage:
         words: Sequence[str],
         stack: ExitStack,
         nodes: Sequence[str],
+        *,
+        virtual: bool = False,
     ) -> None:
         self._given = given
         self._options = options
@@ -156,6 +161,7 @@ class Stage:
         }
         stack.callback(_close, self.hosts)
         self._look_alike = self._find_look_alike()
+        self._virtual_time = self._find_virtual_time() if virtual else None
         self._roots = {name: self._root(name) for name in nodes}
         self._outcome: Outcome = start_nodes(
             tuple(self.hosts.values()), self._roots, sandbox=options.sandbox
@@ -172,6 +178,7 @@ class Stage:
             users=self._users,
             gpus=self._given.fleet.gpus,
             people=tuple(dict.fromkeys((*(job.user for job in self._given.jobs), STRANGER))),
+            clock=self._virtual_time,
         )
         view.equip(outfit)
         return view.root(outfit, os.environ)
@@ -213,7 +220,11 @@ class Stage:
         if self._look_alike is not None:
             scene = Scene(node, run.world, clock.now_us, self._bindings, partial(_look, edits))
             names = {number: name for name, number in self._users.items()}
-            answering = CommandServer(home, scene, names, run.problems.append, told=told, held=held)
+            page = None
+            if self._virtual_time is not None:
+                page = ClockPage(clock_page(home), node)
+            note = run.problems.append
+            answering = CommandServer(home, scene, names, note, told=told, held=held, page=page)
             self._stack.callback(answering.close)
         surface = self._surface(node, home, clock)
         if self._outcome.contained:
@@ -339,6 +350,13 @@ class Stage:
         except LibraryError as error:
             self._missing = f"commands have no look-alikes: {error}"
             return None
+
+    def _find_virtual_time(self) -> Path | None:
+        """The library by which programs live by the run's clock, where it can be had."""
+        try:
+            return compiled("clock") if self._look_alike is not None else None
+        except LibraryError:
+            return None  # what waits by the machine's clock is noticed
 
 
 def _look(edits: Sequence[EditedFiles]) -> None:

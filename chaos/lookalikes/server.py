@@ -16,6 +16,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
+from chaos.lookalikes.clock_page import ClockPage
+from chaos.lookalikes.sleepers import Sleepers, sleep_us
 from chaos.lookalikes.under_way import Scene, UnderWay
 from chaos.lookalikes.wire import Inbox, WireError, exit_message, message, request_of, status_of
 from fakes.commands.registry import NOT_UNDERSTOOD, commands
@@ -46,7 +48,7 @@ class CommandServer:
     ``directory`` is the node's; ``users`` are names by number, where the system's are not meant.
     ``note`` gets a sentence on each call that was not understood; ``told`` every call, when it
     begins and when it returns. Where calls are ``held``, each waits until :meth:`begin_held`, and
-    then for as long as its command takes on the run's clock.
+    then for as long as its command takes on the run's clock; ``page`` shows programs that clock.
     """
 
     def __init__(
@@ -58,12 +60,15 @@ class CommandServer:
         *,
         told: Callable[[UnderWay], None] | None = None,
         held: bool = False,
+        page: ClockPage | None = None,
     ) -> None:
         self._scene = scene
         self._users = users
         self._note = note
         self._told = told
         self._held: list[_Caller] | None = [] if held else None
+        self._page = page
+        self._sleepers = Sleepers[_Caller]()
         self._callers: set[_Caller] = set()
         self._changed = False
         self._selector: selectors.BaseSelector | None = None
@@ -78,6 +83,7 @@ class CommandServer:
     def register(self, selector: selectors.BaseSelector) -> None:
         """Be served by ``selector``: the ``data`` of its ready keys is to be called."""
         self._selector = selector
+        self._sleepers.serve(selector)
         selector.register(self._listener, selectors.EVENT_READ, self._accept)
 
     def unregister(self) -> None:
@@ -85,6 +91,7 @@ class CommandServer:
         for caller in tuple(self._callers):
             self._hang_up(caller)
         if self._selector is not None:
+            self._sleepers.serve(None)
             self._selector.unregister(self._listener)
             self._selector = None
 
@@ -92,16 +99,22 @@ class CommandServer:
         """End."""
         self.unregister()
         self._listener.close()
+        if self._page is not None:
+            self._page.close()
 
     def next_due_us(self) -> int:
-        """When, on the run's clock, a waiting call goes on."""
+        """When, on the run's clock, a waiting call goes on, or somebody who sleeps."""
         calls = (caller.call for caller in self._callers)
-        return min((call.until_us for call in calls if call and not call.ended), default=FOREVER_US)
+        calls_us = (call.until_us for call in calls if call and not call.ended)
+        return min(self._sleepers.next_due_us(), *calls_us, FOREVER_US)
 
     @property
     def parked(self) -> int:
-        """How many calls are under way: each waits for the run's clock, or for what happens."""
-        return sum(1 for one in self._callers if one.call and not one.call.ended)
+        """How many calls are under way, or sleep: each waits for the run's clock, or for what
+        happens.
+        """
+        calls = sum(1 for one in self._callers if one.call and not one.call.ended)
+        return calls + self._sleepers.waiting
 
     def begin_held(self, at_us: int) -> bool:
         """Let the calls that came since the last time begin, by their words; whether any did."""
@@ -119,6 +132,10 @@ class CommandServer:
 
     def advance(self, at_us: int, *, happened: bool) -> bool:
         """Let every call go on that can; whether one has changed the world since this was asked."""
+        if self._page is not None:
+            self._page.show(at_us)
+        for sleeper in self._sleepers.woken(at_us):
+            self._wake(sleeper)
         for caller in self._in_order():
             call = caller.call
             if call and not call.ended and call.is_due(at_us, happened=happened):
@@ -182,6 +199,8 @@ class CommandServer:
             self._go_on(caller, caller.call)
         elif letter == b"g" and caller.call is None:
             self._begin(caller)
+        elif letter in (b"z", b"t") and self._page is not None:
+            self._park(caller, letter, content)
         else:
             caller.parts[letter] = content
 
@@ -204,10 +223,27 @@ class CommandServer:
             self._told(caller.call)
         self._go_on(caller, caller.call)
 
+    def _park(self, caller: _Caller, letter: bytes, content: bytes) -> None:
+        """A program waits without calling a command."""
+        pid, _ = _peer(caller.connection)
+        now_us = self._scene.now_us()
+        try:
+            if letter == b"z":
+                self._sleepers.sleep(caller, pid, now_us, sleep_us(content))
+                return
+            before = self._sleepers.set_alarm(pid, now_us, content)
+        except struct.error as error:
+            raise WireError(f"no time: {error}") from error
+        with contextlib.suppress(OSError):
+            caller.connection.send(message(b"t", before))
+
+    def _wake(self, caller: _Caller) -> None:
+        with contextlib.suppress(OSError):  # it was killed; its end is read next
+            caller.connection.send(message(b"z"))
+
     def _user_of(self, connection: socket.socket) -> str:
         """Whose process is at the other end."""
-        facts = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
-        uid: int = _CREDENTIALS.unpack(facts)[1]
+        _, uid = _peer(connection)
         with contextlib.suppress(KeyError):
             return self._users.get(uid) or pwd.getpwuid(uid).pw_name
         return str(uid)
@@ -247,8 +283,16 @@ class CommandServer:
         if caller not in self._callers:
             return
         self._callers.discard(caller)
+        self._sleepers.forget(caller)
         if caller.call is not None and not caller.call.ended:
             caller.call.end()
         if self._selector is not None:
             self._selector.unregister(caller.connection)
         caller.connection.close()
+
+
+def _peer(connection: socket.socket) -> tuple[int, int]:
+    """The PID, as we see it, and the user of the process at the other end."""
+    facts = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
+    pid, uid, _ = _CREDENTIALS.unpack(facts)
+    return int(pid), int(uid)

@@ -1,5 +1,7 @@
 """The messages between a look-alike's little program (chaos/sandbox/lookalike.c) and the simulator.
 
+The library that lets programs live by a run's clock (chaos/sandbox/clock.c) speaks the same way.
+
 A message is a letter, a length (4 bytes, the machine's order) and so many bytes.
 
 ======  =============  ========================================================================
@@ -12,6 +14,9 @@ letter  from           bytes
 ``w``   the program    how many columns its output has on a terminal, or 0 (2 bytes)
 ``g``   the program    none: the call is complete
 ``i``   the program    what its standard input had; none at the end of it
+``z``   the library    for how many nanoseconds a thread sleeps (8 bytes)
+``t``   the library    in how many nanoseconds a process wants an alarm (0: none, -1: it only asks),
+                       and how often again (8 bytes each)
 ``c``   the program    the exit status of the other program that it had started (4 bytes)
 ``o``   the simulator  for its standard output
 ``p``   the simulator  for its standard error
@@ -20,6 +25,8 @@ letter  from           bytes
 ``s``   the simulator  the words of another program, which it is to start; a zero byte after each
 ``k``   the simulator  the number of a signal for that other program (4 bytes)
 ``x``   the simulator  its exit status (4 bytes); it ends
+``z``   the simulator  none: the thread's time has come
+``t``   the simulator  what was left of the alarm before, as it was set (8 bytes each)
 ======  =============  ========================================================================
 """
 

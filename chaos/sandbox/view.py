@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from chaos.sandbox import virtual_time
 from chaos.sandbox.brought import brought, lies_in
 from chaos.sandbox.covers import (
     LIBRARY_NAMES,
@@ -59,7 +60,8 @@ class Outfit:
     ``run`` is the run's directory, ``directory`` the node's. ``library`` is the NVML library,
     ``look_alike`` the program that stands for every command in ``commands``; None where it could
     not be made. ``users`` are the users of its jobs, by their numbers. ``people`` are all
-    who have a home.
+    who have a home. ``clock`` is the library by which programs live by the run's clock; None: they
+    live by the machine's.
     """
 
     run: Path
@@ -70,6 +72,7 @@ class Outfit:
     users: Mapping[str, int]
     gpus: int
     people: tuple[str, ...] = ()
+    clock: Path | None = None
 
 
 def kernel_log(directory: Path) -> Path:
@@ -102,6 +105,8 @@ def equip(outfit: Outfit) -> None:
         home_of(name, outfit.users.get(name, -1), outfit.run)
     with socket.socket(socket.AF_UNIX) as nobody:
         nobody.bind(str(directory / "nobody"))
+    if outfit.clock is not None:
+        virtual_time.equip(directory, outfit.clock)
     if outfit.library is not None:
         usual = library_directory()
         versions = usual.glob("libnvidia-ml.so*") if usual is not None else ()
@@ -124,6 +129,8 @@ def root(outfit: Outfit, environ: Mapping[str, str]) -> Root:
     shown = [(outfit.run, outfit.run), (directory, Path(NODE))]
     own = own_files(directory)
     write_files(own / "etc", outfit.users)
+    if outfit.clock is not None:
+        virtual_time.name_library(own / "etc")
     binds = [Bind(os.path.realpath(source), os.path.realpath(target)) for source, target in shown]
     if HOME in empty:
         binds += [

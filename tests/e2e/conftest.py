@@ -108,7 +108,7 @@ def cache() -> Iterator[Path]:
         (folder / "gputui").mkdir(mode=0o755)
         program = (
             "import fakes.nvml.shim.build as nvml, chaos.sandbox.compiled as own;"
-            "print(nvml.require().parent, *map(own.compiled, ('rank', 'lookalike')), sep='\\n')"
+            "print(nvml.require().parent, *map(own.compiled, own.NAMES), sep='\\n')"
         )
         done = subprocess.run(
             [sys.executable, "-c", program],
@@ -247,3 +247,78 @@ def wait_until() -> Callable[..., None]:
             time.sleep(0.02)
 
     return wait
+
+
+HEAT = """\
+scenario: drill
+why: A blocked airway heats one GPU; its power is capped.
+given:
+  jobs: [{id: train, gpus: "n0/*"}]
+timeline:
+  - {at: 30s, thermal: {gpu: n0/3, airflow: 20%}}
+runbook: {run: ./runbook, args: ["{gpu}", "{node}"], when: GpuThermalThrottle, RUNBOOK}
+expect:
+  - {incident: GpuThermalThrottle, gpu: n0/3, within: 2m}
+allow: [GpuPowerCapped, JobFailed]
+"""
+
+
+class Rehearsed:
+    """What came of a run: how it ended, what it printed, its journal."""
+
+    def __init__(self, done: Any, journal: Path, real_s: float) -> None:
+        self.status: int = done.returncode
+        self.printed: str = done.stdout + done.stderr
+        self.real_s = real_s
+        self.bytes = journal.read_bytes() if journal.exists() else b""
+        self.records = [json.loads(line) for line in self.bytes.splitlines()]
+
+    def of(self, event: str) -> list[dict[str, Any]]:
+        return [record for record in self.records if record["event"] == event]
+
+    @property
+    def calls(self) -> list[str]:
+        return [" ".join(record["argv"]) for record in self.of("call")]
+
+    @property
+    def ended(self) -> list[tuple[float, int]]:
+        """When the runbook ended, and how."""
+        return [(one["t"], one["exit"]) for one in self.of("runbook") if "exit" in one]
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """A folder that every user may read."""
+    with tempfile.TemporaryDirectory(prefix="gt-drill-") as name:
+        path = Path(name)
+        path.chmod(0o777)
+        yield path
+
+
+@pytest.fixture
+def rehearse(folder: Path) -> Callable[..., Rehearsed]:
+    """Run a shell script as the runbook of a scenario: ``rehearse(who, script, expect)``."""
+
+    def run(
+        who: Any,
+        script: str,
+        expect: str = "",
+        *,
+        runbook: str = "exit: 0",
+        program: str = "./runbook",
+        when: str = "GpuThermalThrottle",
+    ) -> Rehearsed:
+        (folder / "runbook").write_text(f"#!/bin/bash\n{script}\n", encoding="utf-8")
+        (folder / "runbook").chmod(0o755)
+        text = HEAT.replace("RUNBOOK", runbook).replace("./runbook", program)
+        text = text.replace("when: GpuThermalThrottle", f"when: {when}")
+        if "args:" in runbook:
+            text = text.replace(' args: ["{gpu}", "{node}"],', "")
+        head, allow = text.split("allow:")
+        (folder / "drill.yaml").write_text(f"{head}{expect}allow:{allow}", encoding="utf-8")
+        journal = folder / f"{time.monotonic_ns()}.jsonl"
+        began_s = time.monotonic()
+        done = who.gpuchaos("test", str(folder / "drill.yaml"), "--journal", str(journal))
+        return Rehearsed(done, journal, time.monotonic() - began_s)
+
+    return run
