@@ -214,7 +214,8 @@ class CommandServer:
                 caller.connection.send(said + exit_message(NOT_UNDERSTOOD))
             self._hang_up(caller)
             return
-        caller.call = UnderWay(command, request, self._user_of(caller.connection), self._scene)
+        user, (pid, _) = self._user_of(caller.connection), _peer(caller.connection)
+        caller.call = UnderWay(command, request, user, self._scene, pid)
         if self._held is not None:
             caller.call.until_us = FOREVER_US
             self._held.append(caller)
