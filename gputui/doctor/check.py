@@ -15,13 +15,21 @@ and change nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
+from gputui.sources.reasons import NOT_AVAILABLE, OTHER_LIBRARY, words
+from gputui.sources.reasons import NOT_SUPPORTED as NOT_SUPPORTED_CODE
+
 if TYPE_CHECKING:
     from gputui.doctor.site import Site
+    from gputui.model import GpuSample
+
+
+_NEVER_TOLD = frozenset({"", NOT_AVAILABLE, OTHER_LIBRARY, words(NOT_SUPPORTED_CODE)})
+"""Reasons for which a GPU, or its driver, does not have a reading at all."""
 
 
 class Level(IntEnum):
@@ -89,14 +97,25 @@ def warning(text: str, *, fix: str) -> Result:
     return Result(Level.WARNING, text, fix)
 
 
-def unchecked(text: str, *, fix: str = "") -> Result:
-    """It could not be found out."""
+def unchecked(text: str, *, fix: str) -> Result:
+    """It could not be found out; ``fix`` is what tells more."""
     return Result(Level.UNCHECKED, text, fix)
 
 
 def critical(text: str, *, fix: str) -> Result:
     """Work will fail, or should not be placed here."""
     return Result(Level.CRITICAL, text, fix)
+
+
+def unread(gpus: Iterable[GpuSample], reading: str, what: str) -> Iterator[Result]:
+    """The GPUs that should tell a reading, and for once do not. One without it is no trouble."""
+    for gpu in gpus:
+        why = gpu.missing.get(reading, "")
+        if getattr(gpu, reading) is None and why not in _NEVER_TOLD:
+            yield unchecked(
+                f"GPU {gpu.index}: {what} could not be read: {why}",
+                fix=f"nvidia-smi -q -i {gpu.index}; dmesg | grep NVRM | tail",
+            )
 
 
 def gpu_list(indices: Iterable[int]) -> str:

@@ -35,7 +35,8 @@ def examine(site: Site, checks: Iterable[Check]) -> tuple[Examined, ...]:
         try:
             results = list(one.look(site))
         except Exception as error:
-            results = [unchecked(f"the check failed: {type(error).__name__}: {error}")]
+            text = f"the check failed: {type(error).__name__}: {error}"
+            results = [unchecked(text, fix=f"gputui doctor --only {one.name}, and report it")]
         found += [Examined(one, result) for result in results]
     return tuple(found)
 

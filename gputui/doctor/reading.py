@@ -14,6 +14,11 @@ from gputui.sources.reasons import NOT_MEASURED_YET
 
 _MOST_S = 20.0
 _INTERVAL_S = 0.5
+_MOST_SAMPLES = 4
+"""As many confirm what one sample makes a rule suspect."""
+
+_SILENT_S = 8.0
+"""Longer than a hang takes to be noticed, and another sampler to read the GPUs that do answer."""
 
 
 class _Complete:
@@ -23,14 +28,24 @@ class _Complete:
         self.snapshot: Snapshot | None = None
         self._monitor = monitor
         self._enough = threading.Event()
+        self._stamps: set[float] = set()
 
     def __call__(self, snapshot: Snapshot) -> None:
         if self._enough.is_set():
             return
         self.snapshot = snapshot
-        if snapshot.silent_s or snapshot.sample.error or _is_complete(snapshot.sample):
+        if not snapshot.silent_s:
+            self._stamps.add(snapshot.sample.time_s)
+        if self._says_enough(snapshot):
             self._enough.set()
             self._monitor.ended.set()
+
+    def _says_enough(self, snapshot: Snapshot) -> bool:
+        if snapshot.silent_s:
+            return snapshot.silent_s >= _SILENT_S
+        if snapshot.sample.error is None and not _is_complete(snapshot.sample):
+            return False
+        return not self._monitor.undecided or len(self._stamps) >= _MOST_SAMPLES
 
 
 def _is_complete(sample: NodeSample) -> bool:

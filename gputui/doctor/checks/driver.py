@@ -6,6 +6,9 @@ from collections.abc import Iterator
 
 from gputui.doctor.check import Result, check, critical, good, unchecked
 from gputui.doctor.site import Site
+from gputui.model import Severity
+
+_LOOK = "lspci -d 10de: lists the GPUs of this machine; gputui --demo shows a fake node"
 
 
 @check("driver")
@@ -21,12 +24,7 @@ def driver(site: Site) -> Iterator[Result]:
     module = (site.text("sys/module/nvidia/version") or "").strip()
     if sample is None or sample.error:
         why = site.unread or (sample.error if sample else None) or "no reading came"
-        if on_bus or module:
-            there = f"{on_bus} on the PCI bus" if on_bus else f"kernel module {module}"
-            fix = "dkms status; then reboot" if module else "modprobe nvidia"
-            yield critical(f"GPUs are there ({there}), but: {why}", fix=fix)
-        else:
-            yield unchecked(why, fix="gputui --demo shows a fake node")
+        yield _silent(site, why, on_bus, module)
         return
     if module and sample.driver and module != sample.driver:
         yield critical(
@@ -36,3 +34,18 @@ def driver(site: Site) -> Iterator[Result]:
         return
     cuda = f", CUDA up to {sample.cuda}" if sample.cuda else ""
     yield good(f"{sample.driver or 'unknown version'}{cuda}")
+
+
+def _silent(site: Site, why: str, on_bus: int, module: str) -> Result:
+    """Nobody answers. Where there are GPUs, work would fail; else this may be no node for it."""
+    incidents = site.snapshot.incidents if site.snapshot else ()
+    told = next((one for one in incidents if one.severity is Severity.CRITICAL), None)
+    if on_bus or module:
+        there = f"{on_bus} on the PCI bus" if on_bus else f"kernel module {module}"
+        fix = "dkms status; then: systemctl reboot" if module else "modprobe nvidia"
+        return critical(
+            f"GPUs are there ({there}), but: {why}", fix=told.action_text if told else fix
+        )
+    if told is not None:
+        return critical(why, fix=told.action_text)
+    return unchecked(why, fix=_LOOK)

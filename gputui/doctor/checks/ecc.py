@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gputui.doctor.check import Result, check, critical, good, skipped, warning
+from gputui.doctor.check import Result, check, critical, good, skipped, unread, warning
 from gputui.doctor.site import Site
 from gputui.model import GpuSample
 
@@ -20,6 +20,8 @@ def ecc(site: Site) -> Iterator[Result]:
         yield skipped("no GPU here tells of ECC")
         return
     found = [result for gpu in told for result in _of(gpu)]
+    found += unread(site.gpus, "ecc_enabled", "its ECC mode")
+    found += unread(told, "ecc_uncorrected_volatile", "its ECC errors")
     yield from found
     if not found:
         yield good(f"on, no uncorrected error on {len(told)} of {len(site.gpus)} GPUs")

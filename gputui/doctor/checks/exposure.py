@@ -31,8 +31,8 @@ def exposure(site: Site) -> Iterator[Result]:
     for port in plain:
         yield warning(
             f"port {port} ({SERVICES[port]}) is open beyond this machine, without TLS",
-            fix="let it listen on 127.0.0.1 and reach it by ssh -L "
-            f"{port}:localhost:{port}, or give it a certificate",
+            fix=f"ss -ltnp 'sport = :{port}'; let it listen on 127.0.0.1 and reach it by "
+            f"ssh -L {port}:localhost:{port}, or give it a certificate",
         )
     if not plain:
         shown = ", ".join(str(port) for port in open_ports)

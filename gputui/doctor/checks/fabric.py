@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from gputui.doctor.check import Result, check, critical, good, gpu_list, skipped, unchecked
+from gputui.doctor.check import Result, check, critical, good, gpu_list, skipped, unchecked, warning
 from gputui.doctor.site import Site
+from gputui.sources.fabric_health import HEALTHY
 
 _PACKAGE = re.compile(
     r"^Package: (?:nvidia-fabric-?manager|nvlsm)\S*\nStatus: install ok installed$(?P<rest>.*?)^$",
@@ -28,7 +29,9 @@ def fabric(site: Site) -> Iterator[Result]:
     if not sees_switches and not joined:
         yield skipped("no NVSwitch here")
         return
-    found = [*_manager(site)] if sees_switches else []
+    found = [*_version(site)]
+    if sees_switches:
+        found += _running(site)
     if waiting:
         states = ", ".join(sorted({str(gpu.fabric_state) for gpu in waiting}))
         found.append(
@@ -38,6 +41,15 @@ def fabric(site: Site) -> Iterator[Result]:
                 "journalctl -u nvidia-fabricmanager -n 50",
             )
         )
+    for gpu in joined:
+        if gpu not in waiting and gpu.fabric_health not in (None, HEALTHY):
+            found.append(
+                warning(
+                    f"GPU {gpu.index} is not well in its fabric: {gpu.fabric_health}",
+                    fix=f"nvidia-smi -q -i {gpu.index} | grep -A12 Fabric; "
+                    "tail /var/log/fabricmanager.log",
+                )
+            )
     yield from found
     if found:
         return
@@ -49,7 +61,7 @@ def fabric(site: Site) -> Iterator[Result]:
         )
 
 
-def _manager(site: Site) -> Iterator[Result]:
+def _version(site: Site) -> Iterator[Result]:
     version, driver = manager_version(site), site.sample.driver if site.sample else None
     if version and driver and version != driver:
         branch = driver.partition(".")[0]
@@ -58,12 +70,15 @@ def _manager(site: Site) -> Iterator[Result]:
             fix=f"apt install nvidia-fabricmanager-{branch}={driver}-1; "
             "systemctl restart nvidia-fabricmanager",
         )
+
+
+def _running(site: Site) -> Iterator[Result]:
     if not _runs(site):
         yield critical(
             "the Fabric Manager does not run: CUDA will fail with error 802",
             fix="systemctl enable --now nvidia-fabricmanager",
         )
-    elif version is None:
+    elif manager_version(site) is None:
         yield unchecked("the Fabric Manager's version cannot be told", fix=f"{_COMMAND} --version")
 
 

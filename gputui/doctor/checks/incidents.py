@@ -12,7 +12,7 @@ from gputui.model import Severity
 @check("incidents")
 def incidents(site: Site) -> Iterator[Result]:
     """No incident is open."""
-    if site.snapshot is None or site.snapshot.sample.error:
+    if site.snapshot is None:
         yield skipped("there is no reading")
         return
     top = [
@@ -24,5 +24,7 @@ def incidents(site: Site) -> Iterator[Result]:
         whom = one.subject if one.gpu is None else f"GPU {one.gpu}"
         tell = critical if one.severity is Severity.CRITICAL else warning
         yield tell(f"{one.kind} on {whom}: {one.cause_text}", fix=one.action_text)
-    if not top:
+    if site.snapshot.sample.error and not top:
+        yield skipped("the driver does not answer")
+    elif not top:
         yield good("none is open")

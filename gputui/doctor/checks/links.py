@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gputui.doctor.check import Result, check, critical, good, skipped, unchecked, warning
+from gputui.doctor.check import Result, check, critical, good, skipped, unread, warning
 from gputui.doctor.site import Site
 from gputui.model import GpuSample
 
@@ -20,6 +20,7 @@ def pcie(site: Site) -> Iterator[Result]:
         yield skipped("no GPU here tells of its PCIe link")
         return
     found = [result for gpu in told for result in _pcie_of(gpu)]
+    found += unread(site.gpus, "pcie_width", "its PCIe link")
     yield from found
     if not found:
         widths = sorted({gpu.pcie_width or 0 for gpu in told})
@@ -54,9 +55,8 @@ def nvlink(site: Site) -> Iterator[Result]:
     if not told:
         yield skipped("no GPU here has NVLink")
         return
-    unread = [gpu.index for gpu in told if gpu.nvlinks_down is None]
-    if unread:
-        yield unchecked(f"the links of GPU {unread[0]} could not be read")
+    silent = [*unread(told, "nvlinks_down", "its NVLinks")]
+    yield from silent
     broken = [gpu for gpu in told if gpu.nvlinks_down]
     for gpu in broken:
         links = ", ".join(str(link) for link in gpu.nvlinks_down or ())
@@ -64,5 +64,5 @@ def nvlink(site: Site) -> Iterator[Result]:
             f"GPU {gpu.index}: link {links} of {gpu.nvlinks} down",
             fix=f"nvidia-smi nvlink -s -i {gpu.index}; systemctl status nvidia-fabricmanager",
         )
-    if not broken and not unread:
+    if not broken and not silent:
         yield good(f"{sum(gpu.nvlinks or 0 for gpu in told)} links up on {len(told)} GPUs")

@@ -57,7 +57,7 @@ def _unresolved(
         if isinstance(why, str) or not why:
             yield critical(
                 f"{name} does not resolve: {why or 'no address'}",
-                fix=f"add its line to /etc/hosts: ADDRESS {name}",
+                fix=f"echo ADDRESS {name} >> /etc/hosts, or mend /etc/resolv.conf",
             )
 
 
@@ -73,7 +73,7 @@ def _looped(
             tell = critical if nodes else warning
             yield tell(
                 f"{name} resolves to {addresses[0]} here: ranks on other nodes cannot use that",
-                fix=f"/etc/hosts: instead of '{addresses[0]} {name}' its address on the network",
+                fix=f"sed -i 's/^{addresses[0]}.*{name}/ADDRESS {name}/' /etc/hosts",
             )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gputui.doctor.check import Result, check, good, gpu_list, skipped, warning
+from gputui.doctor.check import Result, check, good, gpu_list, skipped, unread, warning
 from gputui.doctor.site import Site
 
 
@@ -16,7 +16,9 @@ def persistence(site: Site) -> Iterator[Result]:
         yield skipped("no GPU here tells of it")
         return
     off = [gpu.index for gpu in told if not gpu.persistence_enabled]
+    silent = [*unread(site.gpus, "persistence_enabled", "persistence mode")]
+    yield from silent
     if off:
         yield warning(f"off on {gpu_list(off)}", fix="systemctl enable --now nvidia-persistenced")
-    else:
+    elif not silent:
         yield good(f"on, on {len(told)} GPUs")

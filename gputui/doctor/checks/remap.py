@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gputui.doctor.check import Result, check, critical, good, skipped, warning
+from gputui.doctor.check import Result, check, critical, good, skipped, unread, warning
 from gputui.doctor.site import Site
 from gputui.model import GpuSample
 
@@ -27,6 +27,7 @@ def remap(site: Site) -> Iterator[Result]:
         yield skipped("no GPU here tells of remapped rows or retired pages")
         return
     found = [result for gpu in told for result in (*_rows(gpu), *_pages(gpu))]
+    found += unread(site.gpus, "remap_pending", "its remapped rows")
     yield from found
     if not found:
         yield good(f"nothing pending, nothing failed on {len(told)} of {len(site.gpus)} GPUs")
@@ -53,7 +54,7 @@ def _pages(gpu: GpuSample) -> Iterator[Result]:
     if gpu.retired_pages_pending:
         yield critical(
             f"GPU {gpu.index}: a retired page waits for the driver to be loaded anew",
-            fix="drain the node, then reboot",
+            fix="drain the node, then: systemctl reboot",
         )
     pages = (gpu.retired_pages_single_bit or 0) + (gpu.retired_pages_double_bit or 0)
     if pages >= MOST_PAGES:

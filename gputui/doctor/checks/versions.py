@@ -30,7 +30,7 @@ def _of(site: Site, one: Installed) -> Iterator[Result]:
     if one.cuda is None:
         yield warning(
             f"{named} ({one.where}) is built without CUDA: it will not use a GPU",
-            fix=f"install the build of {one.name} for this driver's CUDA",
+            fix=_install(site, one),
         )
         return
     found = [*_driver(site, one, named), *_cudnn(one, named)]
@@ -56,11 +56,22 @@ def _driver(site: Site, one: Installed, named: str) -> Iterator[Result]:
     text += f" {sample.driver} gives CUDA {sample.cuda}" if sample else ""
     if least is not None:
         text += f"; it needs {_written(least)} or newer"
-    major = f"CUDA {offered[0]}" if offered else "an older CUDA"
-    fix = f"update the driver, or install {one.name} built for {major}"
+    branch = f"nvidia-driver-{least[0]}" if least else "a newer driver"
+    fix = f"apt install {branch}, or: {_install(site, one)}"
     # What is known from memory alone is no reason to fail.
     sure = newer_major or (fact is not None and fact.confidence.is_sure)
     yield critical(text, fix=fix) if sure else warning(text, fix=fix)
+
+
+def _install(site: Site, one: Installed) -> str:
+    """What installs a build for the CUDA that the driver gives."""
+    cuda = (site.sample.cuda if site.sample else None) or "12.8"
+    if one.name == "torch":
+        index = f"https://download.pytorch.org/whl/cu{cuda.replace('.', '')}"
+        return f"pip install torch --index-url {index} (or that of an older CUDA)"
+    if one.name == "tensorflow":
+        return "pip install 'tensorflow[and-cuda]'"
+    return f"apt install cuda-toolkit-{cuda.replace('.', '-')}"
 
 
 def _cudnn(one: Installed, named: str) -> Iterator[Result]:

@@ -15,7 +15,16 @@ from gputui.doctor.checks.sockets import Wanted
 from gputui.doctor.examination import examine, exit_code
 from gputui.doctor.site import Site
 from gputui.incidents.thresholds import Thresholds
-from gputui.model import GpuState, GpuStatus, HostSample, PciGpu, Snapshot
+from gputui.model import (
+    Action,
+    GpuState,
+    GpuStatus,
+    HostSample,
+    Incident,
+    PciGpu,
+    Severity,
+    Snapshot,
+)
 
 ETHERNET = {"operstate": "up", "carrier": "1"}
 
@@ -194,6 +203,69 @@ def test_the_air_at_the_inlet_is_within_the_band(site, inlet_c, level):
     warm_hall = Config(thresholds=Thresholds(inlet_low_c=5.0, inlet_high_c=40.0))
     found = worst(site(sample={"host_readings": host}, config=warm_hall), "inlet")
     assert found.level is (Level.SKIPPED if inlet_c is None else Level.GOOD)
+
+
+@pytest.mark.parametrize(
+    ("told", "level"),
+    [
+        ("Inlet Temp       | 04h | ok  |  7.1 | 22 degrees C", Level.GOOD),
+        ("Ambient Temp     | 31 degrees C      | ok", Level.WARNING),
+        ("Exhaust Temp     | 01h | ok  |  7.1 | 45 degrees C", Level.SKIPPED),
+        ("Inlet Temp       | 04h | ns  |  7.1 | No Reading", Level.SKIPPED),
+        (None, Level.SKIPPED),
+    ],
+)
+def test_the_air_at_the_inlet_is_told_by_ipmi_where_the_kernel_does_not(site, told, level):
+    """By whichever name the vendor gave the sensor, and in both of ipmitool's layouts."""
+    assert worst(site(tool=lambda _: told), "inlet").level is level
+
+
+def test_what_keeps_the_driver_from_answering_is_critical_with_what_ends_it(site):
+    """The monitor's incident knows the reason: the doctor says the same."""
+    broken = site(sample={"error": "NVML error 18: versions differ", "gpus": (), "gpu_count": 0})
+    mismatch = Incident(
+        id="1", kind="DriverMismatch", subject="node:n0", host="n0", severity=Severity.CRITICAL,
+        opened_s=1.0, cause="versions", cause_text="library 575, kernel module 570",
+        action=Action.RELOAD_DRIVER, action_text="rmmod nvidia; modprobe nvidia",
+    )  # fmt: skip
+    broken = replace(broken, snapshot=replace(broken.snapshot, incidents=(mismatch,)))
+    for name in ("driver", "incidents"):
+        found = worst(broken, name)
+        assert found.level is Level.CRITICAL
+        assert "modprobe" in found.fix
+
+
+@pytest.mark.parametrize(
+    ("reading", "name"),
+    [
+        ("ecc_enabled", "ecc"),
+        ("remap_pending", "remap"),
+        ("persistence_enabled", "persistence"),
+        ("pcie_width", "pcie"),
+    ],
+)
+def test_a_reading_that_fails_on_one_gpu_could_not_be_checked(site, make, reading, name):
+    """One that the model does not have is nothing to say."""
+    told = {
+        "ecc_enabled": True, "remap_pending": False, "persistence_enabled": True,
+        "pcie_width": 16, "pcie_width_max": 16, "ecc_uncorrected_volatile": 0,
+    }  # fmt: skip
+    node = [make.gpu(index, **told) for index in range(8)]
+    assert worst(site(*node), name).level is Level.GOOD
+    for why, level in (("unknown error", Level.UNCHECKED), ("not supported", Level.GOOD)):
+        node[3] = make.gpu(3, **{**told, reading: None}, missing={reading: why})
+        assert worst(site(*node), name).level is level
+
+
+def test_a_gpu_that_is_not_well_in_its_fabric_is_a_warning(site, make):
+    """It has joined, and what NVML says of its health is told."""
+    node = [make.gpu(i, fabric_state="completed", fabric_health="healthy") for i in range(8)]
+    assert worst(site(*node), "fabric").level is Level.GOOD
+    node[2] = make.gpu(2, fabric_state="completed", fabric_health="degraded bandwidth")
+    found = worst(site(*node), "fabric")
+    assert found.level is Level.WARNING
+    assert "GPU 2" in found.text
+    assert "degraded bandwidth" in found.text
 
 
 def test_one_of_several_supplies_is_spare(site, make):

@@ -74,7 +74,11 @@ def test_slurm_is_told_the_command_that_drains():
 
 def test_the_node_problem_detector_gets_one_short_line():
     """0 for good and for warnings, 1 for what is critical, 2 where nothing is known."""
-    for result, status in ((good("a"), 0), (warning("b" * 99, fix=""), 0), (unchecked("c"), 2)):
+    for result, status in (
+        (good("a"), 0),
+        (warning("b" * 99, fix=""), 0),
+        (unchecked("c", fix="x"), 2),
+    ):
         assert npd.status((Examined(CHECK, result),)) == status
     bad = (Examined(CHECK, critical("d" * 200, fix="")),)
     assert npd.status(bad) == 1
