@@ -15,7 +15,7 @@ from gputui.sources.reasons import NOT_MEASURED_YET
 _MOST_S = 20.0
 _INTERVAL_S = 0.5
 _MOST_SAMPLES = 4
-"""As many confirm what one sample makes a rule suspect."""
+"""As many complete ones confirm what one makes a rule suspect."""
 
 _SILENT_S = 8.0
 """Longer than a hang takes to be noticed, and another sampler to read the GPUs that do answer."""
@@ -34,8 +34,6 @@ class _Complete:
         if self._enough.is_set():
             return
         self.snapshot = snapshot
-        if not snapshot.silent_s:
-            self._stamps.add(snapshot.sample.time_s)
         if self._says_enough(snapshot):
             self._enough.set()
             self._monitor.ended.set()
@@ -45,6 +43,7 @@ class _Complete:
             return snapshot.silent_s >= _SILENT_S
         if snapshot.sample.error is None and not _is_complete(snapshot.sample):
             return False
+        self._stamps.add(snapshot.sample.time_s)
         return not self._monitor.undecided or len(self._stamps) >= _MOST_SAMPLES
 
 

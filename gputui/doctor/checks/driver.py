@@ -9,6 +9,12 @@ from gputui.doctor.site import Site
 from gputui.model import Severity
 
 _LOOK = "lspci -d 10de: lists the GPUs of this machine; gputui --demo shows a fake node"
+_LOOKS = {
+    4: "ls -l /dev/nvidia*; id",
+    17: "ls -l /dev/nvidia*; nvidia-ctk cdi list",
+    999: "dmesg | grep NVRM | tail; in a container: docker restart CONTAINER",
+}
+"""By NVML's code: no permission, blocked by the system, unknown."""
 
 
 @check("driver")
@@ -48,4 +54,5 @@ def _silent(site: Site, why: str, on_bus: int, module: str) -> Result:
         )
     if told is not None:
         return critical(why, fix=told.action_text)
-    return unchecked(why, fix=_LOOK)
+    code = site.sample.error_code if site.sample else None
+    return unchecked(why, fix=_LOOKS.get(code or 0, _LOOK))
