@@ -1,4 +1,4 @@
-"""nvidia-smi's look-alike on a fake node, and what the real one printed."""
+"""Look-alikes on a fake node; nvidia-smi's, and what the real one printed."""
 
 from __future__ import annotations
 
@@ -12,9 +12,13 @@ from typing import Any
 
 import pytest
 
+from fakes.actions import Action
 from fakes.commands.nvidia_smi import main
 from fakes.commands.registry import Call, commands
-from fakes.node import Driver
+from fakes.node import Driver, Node
+from fakes.nvml.answer import Answer, answer
+from fakes.nvml.answer import Call as NvmlCall
+from fakes.profile import load_profile
 from fakes.world import World
 
 ROOT = Path(__file__).parents[3]
@@ -200,3 +204,66 @@ def make_shell(make_rig: Callable[..., Any]) -> Callable[..., Shell]:
 def shell(make_shell: Callable[..., Shell]) -> Shell:
     """Eight GPUs under a training job."""
     return make_shell(gpus=8)
+
+
+class Machine:
+    """Commands on the first of two nodes under Slurm; ``done`` are the actions on it."""
+
+    def __init__(self, model: str = "h100-sxm") -> None:
+        profile = load_profile(model)
+        nodes = [Node(f"n{number}", profile, 2) for number in range(2)]
+        self.world = World(nodes, schedules=True)
+        self.node = nodes[0]
+        self.done: list[Action] = []
+        self.node.actions.listen(self.done.append)
+
+    def __call__(self, name: str, *argv: str, **given: Any) -> tuple[int, str]:
+        """The exit status, and what was printed on both streams."""
+        out, err = io.StringIO(), io.StringIO()
+        call = Call(
+            argv=argv,
+            out=out,
+            err=err,
+            node=self.node,
+            world=self.world,
+            nvml=None,
+            pause=lambda us: self.later(us / 1e6),
+            **{"env": {"TZ": "UTC"}, "program": name, "clock": self.clock, **given},
+        )
+        status = commands()[name](call)
+        return status, out.getvalue() + err.getvalue()
+
+    def clock(self) -> float:
+        """The node's Unix time."""
+        return self.node.epoch.unix_us(self.world.now_us) / 1e6
+
+    def later(self, seconds: float) -> None:
+        """Let time pass."""
+        self.world.advance(self.world.now_us + round(seconds * 1_000_000))
+
+    def answer(self, call: NvmlCall) -> Answer:
+        """What NVML answers now."""
+        return answer(self.node, call, self.world.now_us)
+
+    @property
+    def effects(self) -> list[tuple[str, str]]:
+        """What was done, and to what."""
+        return [(action.effect.value, action.detail) for action in self.done]
+
+
+@pytest.fixture
+def make_machine() -> Callable[..., Machine]:
+    """A machine of a model, a minute after its run began."""
+
+    def make(model: str = "h100-sxm") -> Machine:
+        made = Machine(model)
+        made.later(60)
+        return made
+
+    return make
+
+
+@pytest.fixture
+def machine(make_machine: Callable[..., Machine]) -> Machine:
+    """An H100 node."""
+    return make_machine()

@@ -1,55 +1,13 @@
 """systemctl, service, init and the journal of services, on a node of the world."""
 
-import io
 import json
 
 import pytest
 
-from fakes.commands.registry import NOT_UNDERSTOOD, Call, commands
+from fakes.commands.registry import NOT_UNDERSTOOD
 from fakes.fabric import FabricState
-from fakes.node import Node, Power
-from fakes.profile import load_profile
+from fakes.node import Power
 from fakes.services import State
-from fakes.world import World
-
-SECOND_US = 1_000_000
-MINUTE_US = 60 * SECOND_US
-
-
-class Machine:
-    """Commands on the first of two nodes."""
-
-    def __init__(self, model="h100-sxm", schedules=True):
-        profile = load_profile(model)
-        self.world = World([Node(f"n{i}", profile, 2) for i in range(2)], schedules=schedules)
-        self.node = self.world.nodes["n0"]
-        self.done = []
-        self.node.actions.listen(self.done.append)
-
-    def __call__(self, name, *argv):
-        """The exit status, and what was printed on both streams."""
-        out, err = io.StringIO(), io.StringIO()
-        call = Call(
-            argv=argv, out=out, err=err, node=self.node, world=self.world, nvml=None,
-            clock=lambda: self.node.epoch.unix_us(self.world.now_us) / 1e6,
-            pause=lambda us: self.world.advance(self.world.now_us + us), env={}, user="root",
-        )  # fmt: skip
-        status = commands()[name](call)
-        return status, out.getvalue() + err.getvalue()
-
-    def later(self, seconds):
-        self.world.advance(self.world.now_us + round(seconds * SECOND_US))
-
-    @property
-    def effects(self):
-        return [(action.effect.value, action.detail) for action in self.done]
-
-
-@pytest.fixture
-def machine():
-    machine = Machine()
-    machine.later(60)
-    return machine
 
 
 @pytest.mark.parametrize(
@@ -167,9 +125,9 @@ def test_without_its_fabric_manager_the_gpus_wait_for_it(machine):
     assert {gpu.fabric.state for gpu in machine.node.gpus} == {FabricState.COMPLETED}
 
 
-def test_a_board_without_switches_has_no_fabric_manager():
+def test_a_board_without_switches_has_no_fabric_manager(make_machine):
     """There is no such unit."""
-    machine = Machine("l4")
+    machine = make_machine("l4")
     assert machine("systemctl", "status", "nvidia-fabricmanager")[0] == 4
 
 
