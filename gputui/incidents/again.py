@@ -23,6 +23,8 @@ def _with_known_causes(finding: Finding, known: Case | None) -> Finding:
     """
     if known is None or not known.is_open:
         return finding
+    if known.finding.under == finding.under:
+        return finding
     under = dict.fromkeys((*known.finding.under, *finding.under))
     return replace(finding, under=tuple(under))
 

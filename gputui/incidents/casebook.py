@@ -7,7 +7,7 @@ one. Memory is bounded: the case that matters least makes room.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from gputui.incidents import evidence
@@ -252,10 +252,10 @@ class Casebook:
     def link(self) -> None:
         """Hang what an open incident explains under it, if anything happened since it was done."""
         if not self._linked:
-            self._linked = True
             for case, incident, lent in linked(self.open_cases):
                 case.lent = lent
                 self._put(case, advised(incident, case))
+            self._linked = True
 
     # --- the cases ------------------------------------------------------------------------------
 
@@ -323,11 +323,18 @@ class Casebook:
             return
         pieces = evidence.bounded((), self._stamped(case.finding.evidence, time_s))
         incident = opened(case, self.host, pieces)
-        others = [one.incident for one in self._cases.values() if one.incident is not None]
-        incident = with_own_id(incident, (*others, *self._cleared.values()))
+        incident = with_own_id(incident, self._alike(incident))
         window = self._window(incident, time_s)
         self._put(case, replace(incident, maintenance=window) if window else incident)
         self._note_grave(incident, time_s)
+
+    def _alike(self, incident: Incident) -> Iterator[Incident]:
+        """The incidents of the same kind, and the one of the same id if it has cleared."""
+        for (kind, _, _), case in self._cases.items():
+            if kind == incident.kind and case.incident is not None:
+                yield case.incident
+        if incident.id in self._cleared:
+            yield self._cleared[incident.id]
 
     def _update(
         self, case: Case, pieces: tuple[str, ...], time_s: float, *, count: int = 0

@@ -177,6 +177,16 @@ class Engine:
         return tuple(one for one in found if one is not None)
 
     @property
+    def last_noticed_s(self) -> dict[str, float]:
+        """When each of the open ones was last noticed, by their ids."""
+        self._settle()
+        return {
+            case.incident.id: case.last_s
+            for case in self._book.open_cases
+            if case.incident is not None
+        }
+
+    @property
     def undecided(self) -> bool:
         """Whether something is noticed that has not yet held for long enough to be an incident."""
         return self._book.undecided

@@ -172,6 +172,23 @@ class History:
         found = self._kernel.where(lambda sort: sort[1] in kinds)
         return sorted(found, key=lambda event: event.time_s)
 
+    def xids_near(
+        self, codes: Iterable[int], time_s: float, within_s: float, bus_id: str | None = None
+    ) -> list[KernelEvent]:
+        """The Xids of some codes at about a time, at a PCI address or of all GPUs, oldest first."""
+        wanted = frozenset(codes)
+        found = []
+        for (where, kind, code), events in self._kernel.sorts():
+            if kind != "xid" or code not in wanted or bus_id not in (None, where):
+                continue
+            for event in reversed(events):
+                if event.time_s < time_s - within_s:
+                    break
+                if event.time_s <= time_s + within_s:
+                    found.append(event)
+        found.sort(key=lambda event: event.time_s)
+        return found
+
     def at_once(self, event: KernelEvent, within_s: float) -> list[KernelEvent]:
         """The events of the same kind and code as one, at about its time: the last of each GPU."""
         found = []

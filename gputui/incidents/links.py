@@ -54,14 +54,17 @@ class _Places:
 
     def __init__(self, found: Iterable[_Found]) -> None:
         self._at: dict[tuple[str, str], list[_Found]] = {}
+        self._keyed: dict[tuple[str, str, str], list[_Found]] = {}
         self._covering: dict[tuple[str, str, str], str] = {}
         self._ids: set[str] = set()
         for case, incident in found:
             self._ids.add(incident.id)
-            for name in dict.fromkeys((case.finding.subject.name, *case.finding.others)):
-                self._at.setdefault((case.rule.kind, name), []).append((case, incident))
-            for name in case.finding.covers:
-                self._covering[case.rule.kind, name, case.finding.key] = incident.id
+            kind, finding = case.rule.kind, case.finding
+            for name in dict.fromkeys((finding.subject.name, *finding.others)):
+                self._at.setdefault((kind, name), []).append((case, incident))
+                self._keyed.setdefault((kind, name, finding.key), []).append((case, incident))
+            for name in finding.covers:
+                self._covering[kind, name, finding.key] = incident.id
 
     def causes_of(self, case: Case, incident: Incident) -> Iterator[str]:
         """The ids of those that would explain an incident, the likeliest first."""
@@ -69,19 +72,28 @@ class _Places:
         if covering is not None:
             yield covering
         for cause in case.finding.under:
-            wanted = Cause(cause) if isinstance(cause, str) else cause
-            there = self._at.get((wanted.kind, wanted.on or incident.subject), ())
-            fitting = [one for one in there if _fits(wanted, case, *one)]
-            fitting.sort(key=lambda one: (-one[0].since_s, one[1].id))
-            yield from (one.id for _, one in fitting)
+            there = self._named(cause, incident.subject)
+            if not there:
+                continue
+            fitting = [one for one in there if isinstance(cause, str) or _fits(cause, case, *one)]
+            if len(fitting) > 1:
+                fitting.sort(key=lambda one: (-one[0].since_s, one[1].id))
+            for _, one in fitting:
+                yield one.id
         if case.cause_before in self._ids:
             yield case.cause_before
 
+    def _named(self, cause: str | Cause, subject: str) -> list[_Found] | None:
+        """Those that are what a finding names as its cause, whenever they were."""
+        if isinstance(cause, str):
+            return self._at.get((cause, subject))
+        if cause.key is None:
+            return self._at.get((cause.kind, cause.on or subject))
+        return self._keyed.get((cause.kind, cause.on or subject, cause.key))
+
 
 def _fits(wanted: Cause, case: Case, cause: Case, its: Incident) -> bool:
-    """Whether an open incident is the cause that a finding names, in what it is and in time."""
-    if wanted.key is not None and wanted.key != cause.finding.key:
-        return False
+    """Whether an open incident is in time for the cause that a finding names."""
     if wanted.within_s is None:
         return True
     began_s = min(its.opened_s, cause.since_s)

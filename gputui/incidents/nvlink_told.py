@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from gputui.incidents.history import History
 from gputui.incidents.nvlink_findings import UNDER, advice, ends, of_node
-from gputui.incidents.nvlink_words import LinkWords, said_of_link
+from gputui.incidents.nvlink_words import LINK_XIDS, LinkWords, said_of_link
 from gputui.incidents.nvlinks import BrokenLink, peer_of
 from gputui.incidents.rule import Finding, Subject, after
 from gputui.logs.kernel import KernelEvent
@@ -68,9 +68,8 @@ def told_of_links(event: KernelEvent, past: History) -> Iterator[Finding]:
 def _together(event: KernelEvent, past: History) -> list[str]:
     """The GPUs of which the log told such a thing within seconds, the first one first."""
     first: dict[str, float] = {}
-    for other in past.events("xid"):
-        near = abs(other.time_s - event.time_s) <= _AT_ONCE_S
-        if near and other.bus_id is not None and said_of_link(other) is not None:
+    for other in past.xids_near(LINK_XIDS, event.time_s, _AT_ONCE_S):
+        if other.bus_id is not None and said_of_link(other) is not None:
             first.setdefault(other.bus_id, other.time_s)
     return sorted(first, key=lambda bus_id: (first[bus_id], bus_id))
 
@@ -99,8 +98,8 @@ def _share_an_end(together: list[str], peer: _Peer, past: History, now: NodeSamp
     """Whether the links of two GPUs lead to one switch, or nobody knows where they lead."""
     for bus_id in together:
         gpu = past.gpu_at(bus_id)
-        for event in past.events("xid") if gpu is not None else ():
-            words = said_of_link(event) if event.bus_id == bus_id else None
+        for event in past.xids_at(bus_id, LINK_XIDS) if gpu is not None else ():
+            words = said_of_link(event)
             if words is not None and _peer(gpu, words, now) not in (None, peer):
                 return False
     return True
@@ -128,11 +127,10 @@ def _ends_text(event: KernelEvent, ends_told: list[str], past: History) -> str:
 def _end(bus_id: str, event: KernelEvent, past: History) -> str:
     """``link 10 of GPU 3``: the links that a GPU told of at about the time of an event."""
     found: dict[int, None] = {}
-    for other in past.events("xid"):
-        if other.bus_id == bus_id and abs(other.time_s - event.time_s) <= _AT_ONCE_S:
-            words = said_of_link(other)
-            if words is not None and words.link is not None:
-                found[words.link] = None
+    for other in past.xids_near(LINK_XIDS, event.time_s, _AT_ONCE_S, bus_id):
+        words = said_of_link(other)
+        if words is not None and words.link is not None:
+            found[words.link] = None
     gpu = past.gpu_at(bus_id)
     whom = bus_id if gpu is None else f"GPU {gpu.index}"
     if not found:

@@ -9,6 +9,7 @@ from gputui.logs.kernel import KernelEvent
 
 NVLINK_ERROR = 74
 _NVLINK5_ERRORS = range(144, 151)
+LINK_XIDS = frozenset({NVLINK_ERROR, *_NVLINK5_ERRORS})
 
 _LINK = re.compile(r"\blink (?P<link>\d+)", re.I)
 

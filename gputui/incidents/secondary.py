@@ -8,6 +8,7 @@ Xid before it is the one to follow, and newer drivers name it in the line.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
+from functools import cache, lru_cache
 
 from gputui.incidents.history import History
 from gputui.incidents.rule import CRITICAL, Cause
@@ -53,13 +54,22 @@ def causes_of_xid(event: KernelEvent, past: History) -> Iterator[Cause]:
     before = _before(event, past, _REMOVED_FOR) if event.code == _REMOVAL else []
     yield from _causes([code for code in before if _is_grave(code)])
     if event.code in _SECONDARY:
-        yield from (Cause("GpuXid", key=str(code), within_s=WITHIN_S) for code in _PRIMARY)
-        yield from (Cause(kind, within_s=WITHIN_S) for kind in _KINDS)
+        yield from _of_secondary()
     yield from _causes(before)
 
 
+@cache
+def _of_secondary() -> tuple[Cause, ...]:
+    return (*_causes(_PRIMARY), *(Cause(kind, within_s=WITHIN_S) for kind in _KINDS))
+
+
 def _causes(codes: Iterable[int]) -> Iterator[Cause]:
-    return (Cause("GpuXid", key=str(code), within_s=WITHIN_S) for code in codes)
+    return map(_cause, codes)
+
+
+@lru_cache(maxsize=256)
+def _cause(code: int) -> Cause:
+    return Cause("GpuXid", key=str(code), within_s=WITHIN_S)
 
 
 def _before(event: KernelEvent, past: History, codes: Collection[int]) -> list[int]:
@@ -68,9 +78,9 @@ def _before(event: KernelEvent, past: History, codes: Collection[int]) -> list[i
     Where both lines name a process, it is the same one.
     """
     first: dict[int, float] = {}
-    for other in past.xids_at(event.bus_id, codes):
-        is_near = 0 <= event.time_s - other.time_s <= WITHIN_S
-        if is_near and other.code is not None and _is_of_one(event, other):
+    for other in past.xids_near(codes, event.time_s, WITHIN_S, event.bus_id):
+        is_before = other.time_s <= event.time_s
+        if is_before and other.code is not None and _is_of_one(event, other):
             first.setdefault(other.code, other.time_s)
     return sorted(first, key=lambda code: (first[code], not _is_grave(code), code))
 

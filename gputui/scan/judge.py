@@ -24,6 +24,10 @@ _INTERVAL_S = 1.0
 _PASS_EVERY_S = 600.0
 """How much of a log's time goes by between two looks at what has been quiet for long enough."""
 
+_MANY_EVENTS = 1000
+_EVENTS_A_PASS = 50
+"""Of a machine that has told many, so many more are heard at least between two such looks."""
+
 _LOSSES = ("GpuLost", "DriverNotLoaded")
 _BELOW = {
     "PcieErrors": ("GpuLost",),
@@ -46,11 +50,13 @@ class Found:
 @dataclass(slots=True)
 class _Machine:
     """The engine of one machine; its incidents as they were last told, and when each last
-    happened, by their ids.
+    happened, by their ids. The next look at what is quiet is at ``passes_at`` events.
     """
 
     engine: Engine
     passed_s: float
+    heard: int = 0
+    passes_at: int = 0
     repeats: Repeats = field(default_factory=Repeats)
     told: dict[str, Incident] = field(default_factory=dict)
     last_s: dict[str, float] = field(default_factory=dict)
@@ -74,12 +80,15 @@ class Judge:
         machine = self._machines.get(host)
         if machine is None:
             machine = self._machines[host] = self._machine(host, event.time_s)
-        elif event.time_s - machine.passed_s > _PASS_EVERY_S:
+        elif event.time_s - machine.passed_s > _PASS_EVERY_S and machine.heard >= machine.passes_at:
             for repeated in machine.repeats.due(event.time_s):
                 machine.engine.log(repeated)
             self._note(machine)
             machine.engine.pass_time(event.time_s)
             machine.passed_s = event.time_s
+            if machine.heard >= _MANY_EVENTS:
+                machine.passes_at = machine.heard + _EVENTS_A_PASS
+        machine.heard += 1
         if isinstance(event, JobEvent):
             machine.engine.job(event)
             return
@@ -123,8 +132,7 @@ class Judge:
             elif incident.cleared_s is not None:
                 incident = replace(incident, parent=before.parent, children=before.children)
             machine.told[incident.id] = incident
-        for saved in machine.engine.saved:
-            machine.last_s[saved.incident.id] = saved.last_s
+        machine.last_s.update(machine.engine.last_noticed_s)
 
 
 def _grouped(machine: _Machine) -> list[Found]:

@@ -29,8 +29,8 @@ _Sort = tuple[str | None, int | None, str | None, int | None, str]
 
 _BEGINNING = 16
 _WORDY = frozenset({63, 64})
-_TAKES_BACK = 154
-"""May say that a GPU needs nothing any more: what was said of it before is judged before."""
+_TAKES_BACK, _NOTHING_NEEDED = 154, " to 0x0"
+"""Says that a GPU needs nothing any more: what was said of it before is judged before."""
 
 _NUMBERS = dict.fromkeys(map(ord, "0123456789abcdefx"))
 
@@ -60,7 +60,7 @@ class Repeats:
         """Take in an event; what is to be judged now, in order."""
         if event.kind != "xid":
             return (event,)
-        if event.code == _TAKES_BACK:
+        if event.code == _TAKES_BACK and _NOTHING_NEEDED in event.detail:
             return [*self._of_gpu(event.bus_id), event]
         sort = _sort(event)
         run = self._runs.get(sort)

@@ -74,11 +74,10 @@ def init_failed(event: KernelEvent, past: History) -> Iterator[Finding]:
     The reason stands on a line of its own, before or after. Of a GPU that is off the bus, or
     without its power cable, this is no more than what follows.
     """
+    if event.kind != _REASON and event.kind not in _FAILED:
+        return
     reason = _reason(event, past)
-    if event.kind == _REASON:
-        if reason is None or not reason.is_whole:
-            return
-    elif event.kind not in _FAILED:
+    if event.kind == _REASON and (reason is None or not reason.is_whole):
         return
     action, advice = _advice(event, reason)
     yield Finding(
