@@ -18,7 +18,7 @@ def slept_blindly(runs: Sequence[ScriptRun], start: Record) -> Iterator[Finding]
     del start
     for run in runs:
         calls = [call for call in run.calls if call.program != "logger"]
-        for call, following in zip(calls, [*calls[1:], None], strict=True):
+        for call, following in zip(calls, [*calls[1:], None], strict=False):
             if call.program != "sleep" or call.took_s < _LONG_S:
                 continue
             if following is None:
