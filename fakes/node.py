@@ -22,6 +22,7 @@ from fakes.kernel_log import KernelLog
 from fakes.modules import Modules
 from fakes.network import Network, address_of, network_of, number_of, usual_nics
 from fakes.noise import seed_of
+from fakes.pci_writes import PciWrites
 from fakes.process import JobSpec, Process, ProcessHost, ProcessSpec, ProcessTable
 from fakes.profile import Profile
 from fakes.services import Services
@@ -30,6 +31,10 @@ from fakes.supply import PowerSupply
 if TYPE_CHECKING:
     from fakes.world import World
 from fakes.text_files import TextFiles
+
+
+UP_BEFORE_S = 3 * 86_400.0
+"""How long nodes have usually been up when a run begins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +59,9 @@ class Node:
 
     ``power`` says whether it runs, ``boots`` counts how often it went down, and ``booted_us`` is
     when it last came up, None for before the run; ``planned_shutdown`` is the one to come;
+    ``up_before_s`` is how long it had been up when the run began.
     ``modules`` are the kernel's; ``services`` are made when somebody first asks for them;
-    ``dcgm`` is what its host engine remembers.
+    ``dcgm`` is what its host engine remembers, ``pci_writes`` what was written to its PCI devices.
     ``world`` is the one that it is part of, ``scheduler`` who places jobs on it ("": Slurm).
     What is done to it is noted in ``actions``;
     ``on_process_ended`` is told of every process that ends, ``on_job_started`` of a job's processes
@@ -94,11 +100,13 @@ class Node:
         self.boots = 0
         self.booted_us: int | None = None
         self.planned_shutdown: object | None = None
+        self.up_before_s = UP_BEFORE_S
         self.modules = Modules()
         self.world: World | None = None
         self.scheduler = ""
         self._services: Services | None = None
         self.dcgm = HostEngine()
+        self.pci_writes = PciWrites()
         self.actions = Actions()
         self.on_process_ended: Callable[[Process, int], None] | None = None
         self.on_job_started: Callable[[Node, tuple[Process, ...], int], None] | None = None

@@ -90,7 +90,7 @@ class PciDevice:
     @property
     def vendor_name(self) -> str:
         """Who made it."""
-        return VENDORS.get(self.vendor, f"Vendor {self.vendor:04x}")
+        return vendor_name(self.vendor)
 
     @property
     def class_name(self) -> str:
@@ -106,6 +106,11 @@ class PciDevice:
 def pci_devices(node: Node) -> tuple[PciDevice, ...]:
     """All of a node's devices, by address."""
     return tuple(sorted(_devices(node), key=lambda device: device.address))
+
+
+def vendor_name(vendor: int) -> str:
+    """A vendor's name in the public list."""
+    return VENDORS.get(vendor, f"Vendor {vendor:04x}")
 
 
 def device_name(vendor: int, device: int) -> str:
