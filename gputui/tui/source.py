@@ -19,3 +19,6 @@ class SnapshotSource(Protocol):
 
     def acknowledge(self, incident_id: str) -> bool:
         """Somebody has seen an incident; False if it is no longer open."""
+
+    def snooze(self, incident_id: str, for_s: float) -> bool:
+        """Let nobody be called for it for a while, zero to end that; False if it is over."""

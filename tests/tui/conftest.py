@@ -166,6 +166,7 @@ class HandFed:
     on_snapshot: Callable[[Snapshot], None] | None = None
     stopped: bool = False
     acknowledged: list[str] = field(default_factory=list)
+    snoozed: list[tuple[str, float]] = field(default_factory=list)
 
     def start(self, on_snapshot: Callable[[Snapshot], None]) -> None:
         self.on_snapshot = on_snapshot
@@ -175,6 +176,10 @@ class HandFed:
 
     def acknowledge(self, incident_id: str) -> bool:
         self.acknowledged.append(incident_id)
+        return True
+
+    def snooze(self, incident_id: str, for_s: float) -> bool:
+        self.snoozed.append((incident_id, for_s))
         return True
 
     def feed(self, snapshot: Snapshot) -> None:
@@ -243,6 +248,9 @@ class Source:
             time.sleep(1)
 
     def acknowledge(self, incident_id):
+        return False
+
+    def snooze(self, incident_id, for_s):
         return False
 
 sys.exit(run(Source(), theme=theme))

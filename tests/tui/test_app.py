@@ -313,6 +313,23 @@ async def test_a_acknowledges_the_chosen_incident(make: Any, screenful: Any) -> 
         assert "Choose an incident first" not in screen.text()
 
 
+async def test_z_snoozes_the_chosen_incident_and_wakes_it(make: Any, screenful: Any) -> None:
+    """For an hour, or eight; again, and it calls again. The page of the incident does it too."""
+    screen = screenful()
+    async with screen.app.run_test(size=(100, 30)) as pilot:
+        screen.source.feed(make.trouble())
+        await pilot.pause()
+        await pilot.press("z", "Z")
+        assert screen.source.snoozed == [("GpuLost-5", 3600.0), ("GpuLost-5", 28800.0)]
+        asleep = make.incident(snoozed_until_s=make.now_s + 3270)
+        screen.source.feed(make.trouble(incidents=[asleep]))
+        await until(lambda: "snoozed 54m" in screen.text(), pilot)
+        await pilot.press("enter")
+        await until(lambda: "until it gets worse" in screen.text(), pilot)
+        await pilot.press("z")
+        assert screen.source.snoozed[-1] == ("GpuLost-5", 0.0)
+
+
 async def test_g_shows_the_graphs_of_the_gpu_that_a_row_is_about(make: Any, screenful: Any) -> None:
     """Of an incident's GPU, and of a process's; of what is about no GPU it says so."""
     screen = screenful()

@@ -409,6 +409,26 @@ def test_an_acknowledged_incident_says_so_and_no_longer_calls(make: Any) -> None
     assert Role.HEADER_CRITICAL not in {run.role for run in frame.lines[0].runs}
 
 
+@pytest.mark.parametrize(
+    ("given", "word"),
+    [
+        ({"snoozed_until_s": NOW_S + 3240}, "x12 snoozed 54m"),
+        ({"maintenance": "backups"}, "x12 maint"),
+    ],
+)
+def test_an_incident_that_calls_nobody_says_why(
+    make: Any, given: dict[str, Any], word: str
+) -> None:
+    """Put off by somebody, or expected by the site: it stays on the list, and calmly so."""
+    quiet = make.incident(**given)
+    for width in (80, 120):
+        assert word in text(shown(make.snapshot(incidents=[quiet]), width))
+    assert word.replace("snoozed", "snz") in text(shown(make.snapshot(incidents=[quiet]), 40))
+    frame = shown(make.snapshot(incidents=[quiet]))
+    assert "1 incident, 1 critical, none calls" in frame.lines[0].text
+    assert Role.HEADER_CRITICAL not in {run.role for run in frame.lines[0].runs}
+
+
 def test_what_has_just_passed_is_said(make: Any, changed: Any) -> None:
     """An incident that eases says since when; the last one that is over stands in the title."""
     eased = make.incident(eased_s=NOW_S - 12)

@@ -14,6 +14,7 @@ _KEYS = (
     ("Enter", "open what is chosen"),
     ("r", "what to do about the chosen incident, or about the GPU of the chosen row"),
     ("a", "acknowledge the chosen incident: somebody has seen it"),
+    ("z Z", "let nobody be called for it for an hour, for eight; again: call again"),
     ("g", "graphs and all readings of the GPU of the chosen row"),
     ("n", "the node: host, links, connections"),
     ("/ (F4)", "filter the processes by text; Esc clears it"),
@@ -48,6 +49,12 @@ _STATES = (
     ("ok", "all is well; a software power cap alone is ok"),
 )
 
+_BESIDE = (
+    ("ack", "somebody has seen it: it calls nobody"),
+    ("snoozed 54m, snz", "it calls nobody for so long, unless it gets worse"),
+    ("maint", "it falls into a window of maintenance that the config names"),
+)
+
 _WORDS = (
     ("n/s", "not supported by this GPU, or by this driver"),
     ("none", "NVML has no value"),
@@ -66,6 +73,7 @@ def help_page(scene: Scene, width: int) -> Page:
     for title, entries in (
         ("KEYS", _KEYS),
         ("STATES", _STATES),
+        ("BESIDE AN INCIDENT", _BESIDE),
         ("IN PLACE OF A READING", _WORDS),
     ):
         writer.heading(title)

@@ -12,6 +12,7 @@ from gputui.tui import format as fmt
 from gputui.tui.pages.opinions import opinions
 from gputui.tui.pages.writer import Page, PageSource, Writer
 from gputui.tui.panels.incidents import subject
+from gputui.tui.quiet import sentences
 from gputui.tui.roles import SEVERITY_ROLES, Role
 from gputui.tui.scene import Scene
 from gputui.tui.text import Run, make_line
@@ -53,10 +54,7 @@ def _page(scene: Scene, incident: Incident, width: int, *, is_open: bool) -> Pag
     writer.labelled("since", opened if is_open else f"{opened}; over")
     writer.labelled("seen", fmt.plural(incident.count, "time"))
     writer.labelled("concerns", f"{incident.subject} on {incident.host}")
-    if incident.acknowledged:
-        writer.labelled("acknowledged", "yes")
-    elif is_open:
-        writer.labelled("acknowledged", "not yet: press a")
+    _calls(writer, scene, incident, is_open=is_open)
     if incident.runbook:
         writer.labelled("runbook", incident.runbook)
     writer.heading("EVIDENCE")
@@ -65,6 +63,19 @@ def _page(scene: Scene, incident: Incident, width: int, *, is_open: bool) -> Pag
     _children(writer, scene, under)
     opinions(writer, (incident, *under))
     return writer.page
+
+
+def _calls(writer: Writer, scene: Scene, incident: Incident, *, is_open: bool) -> None:
+    """Whether somebody is to be called, and why not."""
+    until_s = incident.snoozed_until_s
+    clock = "" if until_s is None else fmt.clock(until_s)
+    told = sentences(incident, scene.now_s, clock)
+    for label, text in told:
+        writer.labelled(label, text)
+    if is_open and not incident.acknowledged:
+        calls = "yes" if incident.is_page else "nobody"
+        keys = "z ends the snooze" if until_s is not None else "z puts it off for an hour"
+        writer.labelled("calls", f"{calls}: a acknowledges it, {keys}")
 
 
 def _board(scene: Scene, incident: Incident) -> str:

@@ -8,6 +8,7 @@ from gputui.age import age
 from gputui.model import Severity, Snapshot
 from gputui.sources.playback import PlaybackState
 from gputui.tui import format as fmt
+from gputui.tui.quiet import is_quiet
 from gputui.tui.roles import Role
 from gputui.tui.scene import Held, Scene
 from gputui.tui.text import Line, Run, clean, make_line, shorten, width_of
@@ -140,7 +141,7 @@ def _summary(scene: Scene) -> tuple[Run, Run]:
         return run, run
     if not incidents:
         return Run("no incidents", Role.HEADER_OK), Run("ok", Role.HEADER_OK)
-    calling = [incident for incident in incidents if not incident.acknowledged]
+    calling = [incident for incident in incidents if not is_quiet(incident)]
     worst = max((incident.severity for incident in calling), default=Severity.INFO)
     role = (Role.HEADER, Role.HEADER_WARNING, Role.HEADER_CRITICAL)[worst]
     critical = sum(incident.severity is Severity.CRITICAL for incident in incidents)
@@ -148,7 +149,8 @@ def _summary(scene: Scene) -> tuple[Run, Run]:
     if critical:
         words += f", {critical} critical"
     if not calling:
-        words += ", acknowledged"
+        seen = all(incident.acknowledged for incident in incidents)
+        words += ", acknowledged" if seen else ", none calls"
     by_severity = Counter(incident.severity for incident in incidents)
     glyphs = " ".join(
         f"{scene.glyphs.severity(severity)}{by_severity[severity]}"

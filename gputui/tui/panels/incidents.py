@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from gputui.age import age
 from gputui.model import Incident
+from gputui.tui.quiet import is_quiet, mark
 from gputui.tui.roles import SEVERITY_ROLES, Role
 from gputui.tui.scene import Scene
 from gputui.tui.text import Line, Run, clean, left, make_line, right, shorten, width_of, wrap
@@ -71,7 +72,7 @@ def rows(scene: Scene, width: int) -> list[IncidentRow]:
         return []
     kinds = max(width_of(incident.kind) for incident in incidents)
     subjects = max(width_of(subject(incident)) for incident in incidents)
-    counts = max(width_of(_count(incident)) for incident in incidents)
+    counts = max(width_of(_count(scene, incident)) for incident in incidents)
     widths = _HeadWidths(min(kinds, _LONGEST_KIND), min(subjects, _LONGEST_SUBJECT), counts)
     built = [
         (incident, _head(scene, incident, width, widths), _cause(scene, incident))
@@ -98,10 +99,10 @@ def _cause(scene: Scene, incident: Incident) -> str:
     return f"{text} (+{under} under it)" if under else text
 
 
-def _count(incident: Incident) -> str:
-    """How often it was seen, ``x12``, nothing for once; and whether somebody has seen it."""
+def _count(scene: Scene, incident: Incident, *, short: bool = False) -> str:
+    """How often it was seen, ``x12``, nothing for once; and why it calls nobody, if so."""
     count = f"x{incident.count}" if incident.count > 1 else ""
-    return f"{count} ack".lstrip() if incident.acknowledged else count
+    return f"{count} {mark(incident, scene.now_s, short=short)}".strip()
 
 
 def _head(scene: Scene, incident: Incident, width: int, widths: _HeadWidths) -> tuple[Run, ...]:
@@ -109,7 +110,7 @@ def _head(scene: Scene, incident: Incident, width: int, widths: _HeadWidths) -> 
     role = _role(incident)
     glyph = scene.glyphs.severity(incident.severity)
     since = age(scene.now_s - incident.opened_s)
-    count = _count(incident)
+    count = _count(scene, incident, short=width < _ROOMY)
     where, ellipsis = subject(incident), scene.glyphs.ellipsis
     if width >= _ROOMY:
         return (
@@ -139,7 +140,7 @@ def head(scene: Scene, incident: Incident) -> list[Run]:
     return [
         Run(f"{glyph} {incident.severity.word} ", _role(incident)),
         Run(incident.kind, Role.STRONG),
-        Run(f" {since} {_count(incident)} {_cause(scene, incident)}"),
+        Run(f" {since} {_count(scene, incident)} {_cause(scene, incident)}"),
     ]
 
 
@@ -149,8 +150,8 @@ def advice(incident: Incident) -> str:
 
 
 def _role(incident: Incident) -> Role:
-    """How its severity is written: one that somebody has seen no longer calls."""
-    return Role.DIM if incident.acknowledged else SEVERITY_ROLES[incident.severity]
+    """How its severity is written: one that calls nobody does not stand out."""
+    return Role.DIM if is_quiet(incident) else SEVERITY_ROLES[incident.severity]
 
 
 def heading(scene: Scene, width: int, range_text: str = "") -> Line:

@@ -16,6 +16,7 @@ MAIN_KEYS: Keys = (
     ("Enter", "open", 2),
     ("r", "what to do", 6),
     ("a", "ack", 7),
+    ("z", "snooze", 14),
     ("g", "graphs", 8),
     ("n", "node", 10),
     ("Tab", "next list", 3),
@@ -46,7 +47,12 @@ REPLAY_KEYS: Keys = (
 PAGE_KEYS: Keys = (("Esc", "back", 0), ("j k", "scroll", 2), ("q", "quit", 1))
 """Those of a page that is read."""
 
-INCIDENT_KEYS: Keys = (PAGE_KEYS[0], ("a", "acknowledge", 3), *PAGE_KEYS[1:])
+INCIDENT_KEYS: Keys = (
+    PAGE_KEYS[0],
+    ("a", "acknowledge", 3),
+    ("z", "snooze", 4),
+    *PAGE_KEYS[1:],
+)
 """Those of an incident's page."""
 
 PROCESS_KEYS: Keys = (PAGE_KEYS[0], ("T", "end it", 3), *PAGE_KEYS[1:])

@@ -18,6 +18,7 @@ from gputui.tui.pages.node import node_page
 from gputui.tui.pages.writer import PageSource
 from gputui.tui.panels.keys import INCIDENT_KEYS, PAGE_KEYS, PROCESS_KEYS, Keys
 from gputui.tui.panels.tree import NO_GPU
+from gputui.tui.quiet import SNOOZES_S
 from gputui.tui.screens.ending import SIGNAL_KEYS, EndingScreen
 from gputui.tui.screens.lines import LineScreen
 from gputui.tui.screens.page import PageScreen
@@ -44,6 +45,7 @@ class MainScreen(LineScreen):
         Binding("shift+tab", "switch(-1)", show=False),
         Binding("enter", "open", show=False),
         Binding("a", "acknowledge", show=False),
+        *(Binding(key, f"snooze('{key}')", show=False) for key in SNOOZES_S),
         Binding("r", "remedy", show=False),
         Binding("g", "graphs", show=False),
         Binding("n", "node", show=False),
@@ -120,7 +122,7 @@ class MainScreen(LineScreen):
             return
         keys, acts = PAGE_KEYS, dict[str, Callable[[], None]]()
         if panel is Panel.INCIDENTS:
-            keys, acts = INCIDENT_KEYS, {"a": self.action_acknowledge}
+            keys, acts = INCIDENT_KEYS, self._incident_acts(str(key))
         elif panel is Panel.PROCESSES:
             keys = PROCESS_KEYS
             acts = {letter: partial(self.action_end, letter) for letter in SIGNAL_KEYS}
@@ -146,7 +148,8 @@ class MainScreen(LineScreen):
             whom = "This row" if gpu is None else f"GPU {gpu}"
             self.say(f"{whom} has no open incident: there is nothing to do about it.")
         else:
-            self._push(page_of(Panel.INCIDENTS, found.id), INCIDENT_KEYS)
+            page = page_of(Panel.INCIDENTS, found.id)
+            self._push(page, INCIDENT_KEYS, self._incident_acts(found.id))
 
     def _gpu(self) -> int | None:
         """The GPU that the chosen row is about; None where it is about none, or about several."""
@@ -175,12 +178,35 @@ class MainScreen(LineScreen):
 
     # ------------------------------------------------------------------- acting
 
+    def _incident_acts(self, incident_id: str) -> dict[str, Callable[[], None]]:
+        """The keys of an incident's page."""
+        snoozes = {key: partial(self._snooze, incident_id, key) for key in SNOOZES_S}
+        return {"a": partial(self._acknowledge, incident_id), **snoozes}
+
     def action_acknowledge(self) -> None:
         """Somebody has seen the chosen incident."""
+        self._with_incident(self._acknowledge)
+
+    def action_snooze(self, key: str) -> None:
+        """Let nobody be called for the chosen incident for a while; if so already, end that."""
+        self._with_incident(lambda chosen: self._snooze(chosen, key))
+
+    def _with_incident(self, act: Callable[[str], None]) -> None:
+        """Act on the incident under the cursor; where there is none, say what to do first."""
         key = self.frame.cursors.get(Panel.INCIDENTS)
         if self.frame.panel is not Panel.INCIDENTS or not isinstance(key, str):
             self.say("Choose an incident first: Tab goes to the next list.")
-        elif not self._source.acknowledge(key):
+        else:
+            act(key)
+
+    def _acknowledge(self, incident_id: str) -> None:
+        if not self._source.acknowledge(incident_id):
+            self.say("That incident is over.")
+
+    def _snooze(self, incident_id: str, key: str) -> None:
+        incidents = self.scene().open_incidents()
+        snoozed = any(one.id == incident_id and one.snoozed_until_s for one in incidents)
+        if not self._source.snooze(incident_id, 0.0 if snoozed else SNOOZES_S[key]):
             self.say("That incident is over.")
 
     def action_end(self, letter: str) -> None:
