@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pynvml
 
-from chaos.host_view import host_of
+from chaos.host_view import host_of, links_of
 from fakes.clock import SECOND_US
 from fakes.node import Node
 from fakes.nvml.answer import Answer, Call, answer
@@ -152,7 +152,12 @@ class VirtualSampler:
             self._stuck = (*self._stuck, self._waiting)
             return None
         time_s = self._now_us / SECOND_US
-        return replace(sample, time_s=time_s, host_readings=host_of(self._node))
+        return replace(
+            sample,
+            time_s=time_s,
+            host_readings=host_of(self._node),
+            links=links_of(self._node, self._now_us),
+        )
 
     def _new_reader(self) -> NvmlReader:
         return NvmlReader(

@@ -421,4 +421,5 @@ def _what_stays(sample: NodeSample) -> tuple[Any, ...]:
         sample.error,
         *map(_still, sample.gpus),
         *((one.pid, one.gpu, one.memory_bytes) for one in sample.processes),
+        *((one.state, one.speed_mbps, *one.counters.values()) for one in sample.links),
     )

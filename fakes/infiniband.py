@@ -45,11 +45,11 @@ class Generation:
 
 
 NDR = Generation(
-    "NDR", 400, "ConnectX-7", 4129, "MT4129", "28.39.1002", "MT_0000000838",
+    "NDR", 400, "ConnectX-7", 0x1021, "MT4129", "28.39.1002", "MT_0000000838",
     {200: "2X NDR", 100: "1X NDR", 25: "1X EDR"},
 )  # fmt: skip
 HDR = Generation(
-    "HDR", 200, "ConnectX-6", 4123, "MT4123", "20.37.1014", "MT_0000000223",
+    "HDR", 200, "ConnectX-6", 0x101B, "MT4123", "20.37.1014", "MT_0000000223",
     {100: "2X HDR", 50: "1X HDR", 25: "1X EDR"},
 )  # fmt: skip
 
@@ -98,6 +98,11 @@ class Adapter:
     def __post_init__(self) -> None:
         """A link that works has its full rate."""
         self.rate_gbps = self.rate_gbps or self.generation.rate_gbps
+
+    @property
+    def device_id(self) -> int:
+        """Its model's number on PCI."""
+        return self.generation.device_id
 
     @property
     def is_active(self) -> bool:

@@ -24,7 +24,7 @@ _IPOIB_MTU = 4092
 """What a datagram of IP over InfiniBand can carry at an MTU of 4096 (RFC 4391)."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Trouble:
     """What is between a node and the others, beside broken links.
 

@@ -8,7 +8,7 @@ from chaos.fault import families
 
 AT_ONCE_S = 1.0
 THREE_SAMPLES_S = 3.0
-NODE, GPU, JOB = "node", "gpu", "job"
+NODE, GPU, JOB, NIC = "node", "gpu", "job", "nic"
 
 
 @dataclass(frozen=True)
@@ -82,6 +82,20 @@ FAULTS = {
     ("memory", "leak"): ({"leak": "4GiB"}, Told("GpuMemoryHeld", GPU, "leak", 12.0)),
     ("memory", "to"): ({"to": "79GiB"}, Told("GpuMemoryPressure", GPU, "shortage")),
     ("memory", "zombie"): ({"zombie": "8GiB"}, Told("GpuMemoryHeld", GPU, "zombie", 12.0)),
+    ("network", "cut_off"): ({"cut_off": "n1"}, None),
+    ("network", "latency"): ({"latency": "50ms"}, None),
+    ("network", "loss"): ({"loss": "5%"}, None),
+    ("nic", "down"): ({"nic": "ib1", "down": True}, Told("NicDown", NIC, "link")),
+    ("nic", "drops_per_s"): ({"nic": "eth0", "drops_per_s": 500}, None),
+    ("nic", "errors_per_s"): (
+        {"nic": "ib1", "errors_per_s": 100},
+        Told("IbLinkDegraded", NIC, "link", 15.0),
+    ),
+    ("nic", "flaps"): (
+        {"nic": "ib1", "flaps": 3, "every": "10s"},
+        Told("IbLinkDegraded", NIC, "link", 30.0),
+    ),
+    ("nic", "rate_gbps"): ({"nic": "ib1", "rate_gbps": 200}, Told("IbLinkDegraded", NIC, "link")),
     ("nvlink", "down"): ({"down": 5}, Told("NvlinkDown", GPU, "link", AT_ONCE_S)),
     ("nvlink", "errors"): (
         {"errors": "replay", "per_minute": 60},
@@ -129,8 +143,8 @@ FAULTS = {
 }
 """A fault that is None is no incident by itself: work that ends, or what only others can tell."""
 
-_ELSEWHERE = {("thermal", "fan"), ("remap", "pages")}
-"""Of boards with fans of their own, or that retire pages: tested beside their rules."""
+_ELSEWHERE = {("thermal", "fan"), ("remap", "pages"), ("network", "cut_off")}
+"""Of boards with fans of their own, or that retire pages, and what takes two nodes."""
 
 
 def test_every_fault_is_here():

@@ -1,0 +1,64 @@
+"""/sys/class/infiniband: the adapters and their ports.
+
+Documentation/ABI/stable/sysfs-class-infiniband.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fakes.files.registry import Content, Files, Folder, node_tree
+from fakes.infiniband import Adapter
+from fakes.node import Node
+from fakes.world import World
+
+
+@node_tree("/sys/class/infiniband")
+def adapters(node: Node, world: World) -> Files:
+    """A directory for each adapter."""
+    return {
+        f"{one.name}/{name}": content
+        for one in node.network.adapters
+        for name, content in _files(node, one, world.now_us)
+    }
+
+
+def _files(node: Node, adapter: Adapter, at_us: int) -> Iterator[tuple[str, Content]]:
+    generation = adapter.generation
+    yield "board_id", f"{generation.board_id}\n"
+    yield "fw_ver", f"{generation.firmware}\n"
+    yield "hca_type", f"{generation.hca_type}\n"
+    yield "hw_rev", "0\n"
+    yield "node_desc", f"{node.name} {adapter.name}\n"
+    yield "node_guid", f"{adapter.guid_text}\n"
+    yield "node_type", "1: CA\n"
+    yield "sys_image_guid", f"{adapter.guid_text}\n"
+    yield "device/numa_node", f"{adapter.numa_node}\n"
+    yield "device/vendor", "0x15b3\n"
+    yield "device/device", f"0x{adapter.device_id:04x}\n"
+    yield "device/uevent", f"DRIVER=mlx5_core\nPCI_SLOT_NAME={adapter.pci_address}\n"
+    yield f"device/net/{adapter.interface}", Folder()
+    for name, content in _port(adapter, at_us):
+        yield f"ports/1/{name}", content
+
+
+def _port(adapter: Adapter, at_us: int) -> Iterator[tuple[str, Content]]:
+    number, word = adapter.state.value
+    yield "state", f"{number}: {word}\n"
+    number, word = adapter.physical.value
+    yield "phys_state", f"{number}: {word}\n"
+    yield "rate", f"{adapter.rate_text}\n"
+    yield "link_layer", "InfiniBand\n"
+    yield "lid", f"0x{adapter.lid if adapter.is_active else 0xFFFF:x}\n"
+    yield "lid_mask_count", "0\n"
+    yield "sm_lid", f"0x{adapter.subnet_manager_lid:x}\n"
+    yield "sm_sl", "0\n"
+    yield "cap_mask", "0xa651e848\n"
+    yield "gids/0", f"{adapter.gid}\n"
+    yield "gid_attrs/types/0", "IB/RoCE v1\n"
+    yield "gid_attrs/ndevs/0", f"{adapter.interface}\n"
+    yield "pkeys/0", "0xffff\n"
+    for name, tally in adapter.counters.items():
+        yield f"counters/{name}", f"{tally.at(at_us)}\n"
+    for name, tally in adapter.hardware_counters.items():
+        yield f"hw_counters/{name}", f"{tally.at(at_us)}\n"
