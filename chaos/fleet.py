@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from chaos.fault import Fault
+from chaos.errors import UsageError
+from chaos.fault import Fault, FaultError
 from chaos.selection import Gpus, Inventory, Nodes
 from chaos.undo import Layers, Undo
 from fakes.clock import Epoch
@@ -127,10 +128,16 @@ def build_world(
     for node in nodes:
         node.scheduler = fleet.scheduler or ""
     world = World(nodes, seed=seed, schedules=fleet.scheduler is not None)
+    world.cluster.scheduler = fleet.scheduler
+    for node in nodes:
+        node.scheduler = fleet.scheduler or ""
     for job in given.jobs:
         start_job(job, world, given.inventory)
     for fault in given.before:
-        fault.apply(world, Undo(Layers()))
+        try:
+            fault.apply(world, Undo(Layers()))
+        except FaultError as error:
+            raise UsageError(f"given: {error}.") from error
     for node in nodes:
         node.settle(0)
     return world

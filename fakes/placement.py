@@ -1,7 +1,8 @@
 """Where a job may run: on which nodes, and on which GPUs of each.
 
-A node is shared by jobs that want different GPUs of it. One that a job has for itself alone, that
-is drained or kept for somebody, or whose GPUs are not all well, is no place for another.
+A node is shared by jobs that want different GPUs of it. One that a job has for itself alone, or
+that is drained or kept for somebody, is no place for another; nor is one whose GPUs are not all
+well, unless a job wants none of them, or that very node.
 """
 
 from __future__ import annotations
@@ -92,7 +93,8 @@ def _gpus_for(
     world: World, cluster: Cluster, job: ClusterJob, name: str, at: int
 ) -> tuple[int, ...] | None:
     """The GPUs that a job would get on a node, as its ``at``-th; None where it cannot run."""
-    if not _takes(cluster.nodes[name], job) or not _is_usable(world, name):
+    asks = job.request is None or (job.request.gpus > 0 and name not in job.request.wanted)
+    if not _takes(cluster.nodes[name], job) or not _is_usable(world, name, its_gpus=asks):
         return None
     others = cluster.jobs_on(name)
     alone = job.request is not None and job.request.exclusive
@@ -117,6 +119,9 @@ def _is_for(users: Iterable[str], user: str) -> bool:
     return user in users and user != "root"
 
 
-def _is_usable(world: World, name: str) -> bool:
+def _is_usable(world: World, name: str, *, its_gpus: bool) -> bool:
+    """Whether it runs, and its GPUs are well, where that matters to the job."""
     node = world.nodes[name]
-    return node.is_up and all(gpu.lost is None and not gpu.reset_required for gpu in node.gpus)
+    if not node.is_up or not its_gpus:
+        return node.is_up
+    return all(gpu.lost is None and not gpu.reset_required for gpu in node.gpus)

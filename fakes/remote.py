@@ -29,6 +29,7 @@ _KEYWORDS = frozenset(
     }
 )  # fmt: skip
 _BEFORE_COMMAND = frozenset({"if", "then", "elif", "else", "while", "until", "do", "!", "{"})
+_OPENS = "\x01"
 _SEPARATORS = re.compile(r"[;&|()\n]+")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 _FILES = re.compile(r"(?:^|[\s'\"=<>:])(/(?:proc|sys|etc|var|dev|run|tmp|home|root|opt|boot)\b)")
@@ -54,9 +55,12 @@ def what_is_local(line: str, look_alikes: frozenset[str]) -> str:
 
 
 def _programs(line: str) -> list[str]:
-    """The words at which a shell would look for programs."""
-    lexer = shlex.shlex(line.replace("$(", " ( ").replace("`", " ; "), posix=True,
-                        punctuation_chars=";&|()\n")  # fmt: skip
+    """The words at which a shell would look for programs, those of substitutions among them."""
+    lexer = shlex.shlex(
+        line.replace("$((", " ").replace("$(", f" {_OPENS} ").replace("`", " ; "),
+        posix=True,
+        punctuation_chars=";&|()\n",
+    )
     lexer.whitespace = " \t\r"
     lexer.whitespace_split = True
     lexer.commenters = ""
@@ -65,11 +69,19 @@ def _programs(line: str) -> list[str]:
     except ValueError:
         return [line]
     found: list[str] = []
-    is_first = True
-    skips = False
+    depth = 0
+    is_first, skips = True, False
     for word in words:
-        if _SEPARATORS.fullmatch(word):
+        if word == _OPENS:
+            depth, is_first = depth + 1, True
+        elif depth and word.startswith(")"):
+            depth, is_first = depth - 1, False
+        elif _SEPARATORS.fullmatch(word):
             is_first, skips = True, False
+        elif _OPENS in word:
+            inner = word.partition(_OPENS)[2].rpartition(")")[0]
+            found += _programs(inner)
+            is_first = False
         elif skips:
             skips = False
         elif word in (">", "<", ">>", "2>", "2>>", "&>"):

@@ -17,7 +17,8 @@ from fakes.slurm_env import task_environment
 from fakes.slurm_jobs import JobView
 from fakes.world import World
 
-_LOOKS_EVERY_US = SECOND_US
+_LOOKS_AFTER_US = SECOND_US
+_LOOKS_EVERY_US = 15 * SECOND_US
 _KILL_WAIT_US = 30 * SECOND_US
 _RUN = (
     'umask 022; cd "$2" 2>/dev/null || cd /tmp; f=$(mktemp /tmp/slurm_script.XXXXXX) || exit 1; '
@@ -38,13 +39,16 @@ def main(
     if len(argv) != 1 or not argv[0].isdecimal() or int(argv[0]) not in world.cluster.jobs:
         return 1
     job = world.cluster.jobs[int(argv[0])]
+    wait_us = _LOOKS_AFTER_US
     try:
         while job.is_active:
             if job.phase is not Phase.RUNNING:
-                pause(_LOOKS_EVERY_US)
+                pause(wait_us)
+                wait_us = min(2 * wait_us, _LOOKS_EVERY_US)
             elif job.nodes[0] != node.name:
                 return 0  # another node's: it is only modelled
             else:
+                wait_us = _LOOKS_AFTER_US
                 _run(job, world, node, spawn, signal)
     finally:
         if job.is_active:
@@ -56,7 +60,8 @@ def _run(
     job: ClusterJob, world: World, node: Node, spawn: Spawn, signal: Callable[[int], None]
 ) -> None:
     start = job.requeues
-    status = spawn(_words(job, world, node), _LOOKS_EVERY_US)
+    wait_us = _LOOKS_AFTER_US
+    status = spawn(_words(job, world, node), wait_us)
     while status is None:
         if job.phase not in (Phase.RUNNING, Phase.SUSPENDED) or job.requeues != start:
             signal(signals.SIGTERM)
@@ -64,7 +69,8 @@ def _run(
                 signal(signals.SIGKILL)
                 spawn((), None)
             return
-        status = spawn((), _LOOKS_EVERY_US)
+        wait_us = min(2 * wait_us, _LOOKS_EVERY_US)
+        status = spawn((), wait_us)
     if job.phase is Phase.RUNNING and job.requeues == start:
         killed = status - 128 if status > 128 else 0
         world.cluster.finish(job, 0 if killed else status, killed)
