@@ -99,6 +99,21 @@ class RecoveryAction(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class MigInstance:
+    """A part of a GPU in MIG mode: a compute instance in a GPU instance, by their numbers.
+
+    ``profile`` is what the part is: ``1g.10gb``. The memory is that of its GPU instance.
+    """
+
+    gpu_instance: int
+    compute_instance: int
+    uuid: str | None = None
+    profile: str | None = None
+    memory_used_bytes: int | None = None
+    memory_total_bytes: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class GpuSample:
     """One GPU at one moment, as NVML told it.
 
@@ -190,6 +205,7 @@ class GpuSample:
     fabric_state: str | None = None
     fabric_health: str | None = None
     mig_enabled: bool | None = None
+    mig_instances: tuple[MigInstance, ...] | None = None
     persistence_enabled: bool | None = None
     serial: str | None = None
     slot: str = ""

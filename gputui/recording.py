@@ -33,6 +33,7 @@ from gputui.model import (
     LinkSample,
     ListenerSample,
     LogLine,
+    MigInstance,
     NodeSample,
     PciGpu,
     ProcessSample,
@@ -119,6 +120,7 @@ _HOST_NAMES = tuple(f.name for f in fields(HostSample))
 _PCI_NAMES = tuple(f.name for f in fields(PciGpu))
 _LINK_NAMES = tuple(f.name for f in fields(LinkSample))
 _TCP_NAMES = tuple(f.name for f in fields(TcpSample))
+_MIG_NAMES = tuple(f.name for f in fields(MigInstance))
 _LISTENER_NAMES = tuple(f.name for f in fields(ListenerSample))
 _INCIDENT_NAMES = tuple(f.name for f in fields(Incident))
 
@@ -127,6 +129,8 @@ def _gpu_object(gpu: GpuSample, status: GpuStatus | None, time_s: float) -> dict
     """One GPU. Readings kept from before it fell silent are left out: they are not of now."""
     shown: dict[str, Any] = dict(zip(_GPU_NAMES, _gpu_values(gpu), strict=True))
     shown["missing"] = dict(gpu.missing)
+    if gpu.mig_instances is not None:
+        shown["mig_instances"] = [_plain(one, _MIG_NAMES) for one in gpu.mig_instances]
     if status is None:
         return shown
     if status.age_s > 0:
@@ -260,6 +264,7 @@ _DECODERS: Mapping[str, Callable[[object, str], Any]] = {
     "tuple[PciGpu, ...]": lambda value, where: _each(PciGpu, value, where),
     "tuple[LinkSample, ...]": lambda value, where: _each(LinkSample, value, where),
     "tuple[ListenerSample, ...]": lambda value, where: _each(ListenerSample, value, where),
+    "tuple[MigInstance, ...]": lambda value, where: _each(MigInstance, value, where),
     "tuple[GpuSample, ...]": lambda value, where: _each(GpuSample, value, where),
     "tuple[ProcessSample, ...]": lambda value, where: _each(ProcessSample, value, where),
     "Severity": decoding.one_of({severity.word: severity for severity in Severity}),

@@ -11,7 +11,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from gputui.bus import bus_id
+from gputui.model import MigInstance
 from gputui.sources.fabric_health import fabric_health
+from gputui.sources.mig import mig_instances
 from gputui.sources.readings import Handle, Nvml
 from gputui.sources.reasons import (
     GPU_IS_LOST,
@@ -23,7 +25,9 @@ from gputui.sources.reasons import (
 from gputui.sources.turns import HEALTH_S
 from gputui.sources.values import MissingError, at_most, celsius, count, flag, text
 
-Value = int | bool | str | tuple[int, ...] | tuple[str, ...] | MissingError
+Value = (
+    int | bool | str | tuple[int, ...] | tuple[str, ...] | tuple[MigInstance, ...] | MissingError
+)
 """A reading, or why one of several that came together is missing."""
 
 _THROUGHPUT_S = 8.0
@@ -263,6 +267,7 @@ SLOW_READINGS = (
     ),
     SlowReading(("ecc_enabled",), _first_flag("nvmlDeviceGetEccMode"), _HARDLY_EVER_S),
     SlowReading(("mig_enabled",), _first_flag("nvmlDeviceGetMigMode"), _HARDLY_EVER_S),
+    SlowReading(("mig_instances",), mig_instances, _LINKS_S),
     SlowReading(("persistence_enabled",), _flag("nvmlDeviceGetPersistenceMode"), _HARDLY_EVER_S),
     SlowReading(("serial",), _text("nvmlDeviceGetSerial"), _HARDLY_EVER_S),
     SlowReading(("vbios",), _text("nvmlDeviceGetVbiosVersion"), _HARDLY_EVER_S),

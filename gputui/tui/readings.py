@@ -185,6 +185,11 @@ def _peers(gpu: GpuSample) -> str:
     return ", ".join(f"{peer} ({told.count(peer)})" for peer in dict.fromkeys(told))
 
 
+def _mig_instances(gpu: GpuSample) -> str:
+    """How many; what each is stands below the sections."""
+    return str(len(gpu.mig_instances or ())) if gpu.mig_instances else "none"
+
+
 # --- all readings ---------------------------------------------------------------------------------
 
 SECTIONS = (
@@ -304,6 +309,7 @@ SECTIONS = (
             _one("recovery action", "recovery_action", _recovery, bool),
             _flag("persistence mode", "persistence_enabled"),
             _flag("MIG mode", "mig_enabled"),
+            Entry("MIG instances", ("mig_instances",), _mig_instances),
             _text("serial number", "serial"),
             Entry("slot", ("slot",), lambda gpu: gpu.slot or "not told by the firmware"),
             _text("VBIOS version", "vbios"),

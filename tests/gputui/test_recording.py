@@ -19,6 +19,7 @@ from gputui.model import (
     LinkSample,
     ListenerSample,
     LogLine,
+    MigInstance,
     NodeSample,
     PciGpu,
     ProcessSample,
@@ -53,6 +54,9 @@ BY_ANNOTATION = {
     "tuple[str, ...]": st.lists(texts, max_size=3).map(tuple),
     "Mapping[str, str]": st.dictionaries(texts, texts, max_size=3),
     "Mapping[str, int]": st.dictionaries(texts, counts, max_size=3),
+    "tuple[MigInstance, ...]": st.lists(
+        st.builds(MigInstance, counts, counts, uuid=texts, profile=texts), max_size=2
+    ).map(tuple),
     "Severity": st.sampled_from(Severity),
     "Action": st.sampled_from(Action),
 }

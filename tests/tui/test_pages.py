@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from gputui.facts.xid import xid_fact
-from gputui.model import Action, GpuSample, GpuState, Severity
+from gputui.model import Action, GpuSample, GpuState, MigInstance, Severity
 from gputui.tui.pages import page_of
 from gputui.tui.pages.help import help_page
 from gputui.tui.pages.incident import incident_page
@@ -74,6 +74,20 @@ def test_a_gpu_s_page_has_every_reading_there_is() -> None:
     assert set(told) == {field.name for field in fields(GpuSample)} - identity
     limits = ["temperature_slowdown_c", "temperature_shutdown_c"]
     assert sorted(told) == sorted([*set(told), *limits])
+
+
+@pytest.mark.parametrize("width", [40, 80, 140])
+def test_a_gpu_s_page_lists_its_mig_instances(make: Any, width: int) -> None:
+    """Each with its numbers, its profile, its memory and its UUID."""
+    parts = (
+        MigInstance(9, 0, "MIG-aa", "1g.10gb", 1 << 30, 10 << 30),
+        MigInstance(11, 1, "MIG-bb", "3g.40gb"),
+    )
+    gpu = make.gpu(0, mig_enabled=True, mig_instances=parts)
+    shown = page(make.snapshot(gpus=[gpu]), Panel.GPUS, 0, width)
+    words = " ".join(shown.split())
+    assert "MIG INSTANCES GI 9 CI 0 1g.10gb 1024 MiB of" in words
+    assert "GI 11 CI 1 3g.40gb memory not told MIG-bb" in words
 
 
 @pytest.mark.parametrize(

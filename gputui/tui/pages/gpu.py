@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from gputui.age import age
 from gputui.model import GpuSample, GpuStatus
+from gputui.tui import format as fmt
 from gputui.tui.graphs import Graphs, graph_lines
 from gputui.tui.pages.writer import Page, PageSource, Writer, beside
 from gputui.tui.panels.incidents import advice, head
@@ -34,6 +35,7 @@ def gpu_page(key: Key) -> PageSource:
         _heading(writer, scene, gpu, status)
         graphs = scene.graphs.get(gpu.index, Graphs())
         writer.lines += graph_lines(graphs, gpu, scene.glyphs, width, status.age_s)
+        _mig(writer, gpu)
         writer.lines += _sections(gpu, width)
         return writer.page
 
@@ -61,6 +63,20 @@ def _heading(writer: Writer, scene: Scene, gpu: GpuSample, status: GpuStatus) ->
         if incident.gpu == gpu.index:
             writer.line(*head(scene, incident))
             writer.paragraph(f"  > {advice(incident)}", Role.ADVICE)
+
+
+def _mig(writer: Writer, gpu: GpuSample) -> None:
+    """Into which parts it is divided."""
+    if not gpu.mig_instances:
+        return
+    writer.heading("MIG INSTANCES")
+    for one in gpu.mig_instances:
+        place = f"GI {one.gpu_instance} CI {one.compute_instance}"
+        profile = one.profile or "of unknown profile"
+        memory = "memory not told"
+        if one.memory_used_bytes is not None and one.memory_total_bytes is not None:
+            memory = f"{fmt.mib(one.memory_used_bytes)} of {fmt.mib(one.memory_total_bytes)}"
+        writer.described(f" {place:10} {profile:10} ", f"{memory}  {one.uuid or ''}".rstrip())
 
 
 def _sections(gpu: GpuSample, width: int) -> list[Line]:

@@ -91,6 +91,7 @@ class FakeNvml:
         "nvmlDeviceGetRetiredPagesPendingStatus": 0,
         "nvmlDeviceGetEccMode": [1, 1],
         "nvmlDeviceGetMigMode": [0, 0],
+        "nvmlDeviceGetMaxMigDeviceCount": 0,
         "nvmlDeviceGetPersistenceMode": 1,
         "nvmlDeviceGetSerial": "1654922003437",
         "nvmlDeviceGetVbiosVersion": "96.00.74.00.01",
