@@ -92,6 +92,9 @@ def play(
         game = None if game_of is None else game_of(world, options.rate)
         run = Run(world, timeline) if game is None else game.run
         uptime_s = time.clock_gettime(time.CLOCK_BOOTTIME)
+        for node in world.nodes.values():
+            # Processes are real, and know by this machine's clock when they began.
+            node.up_before_s = uptime_s
         nodes = [
             stage.equip(
                 node,

@@ -7,6 +7,7 @@ open, cannot be taken out (delete_module(2)).
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -74,23 +75,27 @@ class InUseError(Exception):
 
 
 class Modules:
-    """The modules that are loaded, the last one first, as the kernel lists them."""
+    """The modules that are ``loaded``, the last one first, as the kernel lists them."""
 
     def __init__(self) -> None:
-        self._loaded = {name: None for name in KNOWN if name not in _NOT_AT_BOOT}
         self._refusal: Refusal | None = None
+        self._set(name for name in KNOWN if name not in _NOT_AT_BOOT)
+
+    def _set(self, names: Iterable[str]) -> None:
+        """Have these loaded, and know who needs whom."""
+        self._names = frozenset(names)
+        self.loaded = tuple(module for name, module in KNOWN.items() if name in self._names)
+        self._holders = {
+            name: tuple(module.name for module in self.loaded if name in module.needs)
+            for name in KNOWN
+        }
 
     def __contains__(self, name: str) -> bool:
-        return canonical(name) in self._loaded
-
-    @property
-    def loaded(self) -> tuple[Module, ...]:
-        """All of them."""
-        return tuple(module for name, module in KNOWN.items() if name in self._loaded)
+        return canonical(name) in self._names
 
     def holders(self, name: str) -> tuple[str, ...]:
         """The loaded modules that need one."""
-        return tuple(module.name for module in self.loaded if name in module.needs)
+        return self._holders[name]
 
     def uses(self, node: Node, name: str) -> int:
         """How often a module is held: by modules, and by programs that have its device open."""
@@ -100,19 +105,19 @@ class Modules:
         """Load a module, and those that it needs. One that is unknown is a ``KeyError``."""
         name = canonical(name)
         needed = KNOWN[name].needs
-        if name in self._loaded:
+        if name in self._names:
             return
         for each in needed:
             self.load(node, world, each)
         node.actions.note(Action(world.now_us, Effect.LOAD_MODULE, node.name, detail=name))
-        self._loaded[name] = None
+        self._set({*self._names, name})
         if name == DRIVER:
             self._driver_is_back(node, world.now_us)
 
     def unload(self, node: Node, world: World, name: str) -> None:
         """Take a module out. It is in use: :class:`InUseError`; it is not there: ``KeyError``."""
         name = canonical(name)
-        if name not in self._loaded:
+        if name not in self._names:
             raise KeyError(name)
         holders = self.holders(name)
         refused = bool(holders) or _opened(node, name) > 0
@@ -120,13 +125,13 @@ class Modules:
         node.actions.note(action)
         if refused:
             raise InUseError(name, holders)
-        del self._loaded[name]
+        self._set(self._names - {name})
         if name == DRIVER:
             self._driver_is_gone(node, world.now_us)
 
     def boot(self, node: Node) -> None:
         """Be as after a boot."""
-        self._loaded = {name: None for name in KNOWN if name not in _NOT_AT_BOOT}
+        self._set(name for name in KNOWN if name not in _NOT_AT_BOOT)
         if self._refusal is not None:
             calm(node, self._refusal)
             self._refusal = None

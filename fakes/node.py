@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from fakes import configuration
 from fakes.actions import Actions
 from fakes.clock import Epoch
 from fakes.cooling import Inlet
@@ -115,6 +116,7 @@ class Node:
         self.files = TextFiles()
         self.files.provide(HOSTS, self._own_hosts)
         self.files.provide("/etc/hostname", lambda: f"{name}\n")
+        configuration.provide(self)
         self._host: ProcessHost = host or ProcessTable()
         self._nics = tuple(nics) or usual_nics(profile, gpus)
         self._network: Network | None = None

@@ -1,4 +1,4 @@
-"""For how long a node has been up, since which boot, and how its boots are told apart."""
+"""For how long a node has been up, since which boot, and how much it has to do."""
 
 from __future__ import annotations
 
@@ -7,22 +7,19 @@ import uuid
 from fakes.node import Node
 from fakes.noise import mix, seed_of
 
-BEFORE_S = 3 * 86_400.0
-"""How long a node had been up when the run began."""
-
 
 def uptime_s(node: Node, at_us: int) -> float:
     """For how long a node has been up, at a moment of the run."""
     if node.booted_us is not None:
         return max(0.0, (at_us - node.booted_us) / 1e6)
-    return BEFORE_S + at_us / 1e6
+    return node.up_before_s + at_us / 1e6
 
 
 def booted_unix_s(node: Node) -> float:
     """When a node came up, on the calendar."""
     if node.booted_us is not None:
         return node.epoch.unix_us(node.booted_us) / 1e6
-    return node.epoch.unix_us(0) / 1e6 - BEFORE_S
+    return node.epoch.unix_us(0) / 1e6 - node.up_before_s
 
 
 def boot_id(node: Node, boot: int | None = None) -> uuid.UUID:
@@ -39,3 +36,8 @@ def load_average(node: Node) -> tuple[float, float, float]:
     """The load: a process of a job keeps some processors busy."""
     load = 0.4 + 4.0 * len(node.processes)
     return load, load, load
+
+
+def memory_used_kib(node: Node) -> int:
+    """The machine's memory in use: the system's own, and some of each process of a job."""
+    return (24 << 20) + (20 << 20) * len(node.processes)

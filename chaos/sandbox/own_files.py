@@ -29,6 +29,9 @@ _FRESH = {
 }
 """What services make in /run when a machine boots."""
 
+_OTHER_KERNEL_LOGS = ("syslog", "messages", "dmesg")
+_LOG_FOLDERS = ("slurm", "healthchecks", "nvidia-dcgm")
+
 
 def own_files(directory: Path) -> Path:
     """Where a node's files are kept, as the machine sees it."""
@@ -49,6 +52,16 @@ def fresh_folders(empty: list[str]) -> list[Fresh]:
         for path, mode in _FRESH.items()
         if any(path.startswith(f"{place}/") for place in empty)
     ]
+
+
+def make_logs(kernel_log: Path) -> None:
+    """Make what there is in /var/log beside the kernel's log, which has several names there."""
+    kernel_log.parent.mkdir(exist_ok=True)
+    kernel_log.touch(0o644)
+    for name in _OTHER_KERNEL_LOGS:
+        (kernel_log.parent / name).hardlink_to(kernel_log)
+    for name in _LOG_FOLDERS:
+        (kernel_log.parent / name).mkdir()
 
 
 def layered(own: Path) -> list[Layer]:

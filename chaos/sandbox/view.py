@@ -25,7 +25,14 @@ from chaos.sandbox.covers import (
 )
 from chaos.sandbox.edited import ETC, HOME, edited_files, home_of, homes
 from chaos.sandbox.hiding import fresh_places, hidden_paths, sockets_in_use
-from chaos.sandbox.own_files import device_names, fresh_folders, layered, mounted, own_files
+from chaos.sandbox.own_files import (
+    device_names,
+    fresh_folders,
+    layered,
+    make_logs,
+    mounted,
+    own_files,
+)
 from chaos.sandbox.people import write_files
 from chaos.sandbox.plan import NODE, Bind, Graft, Layer, Root
 from chaos.sandbox.rank import JOB_LOGS
@@ -99,6 +106,7 @@ def equip(outfit: Outfit) -> None:
         (directory / name).chmod(0o755)
     (directory / _STATE).mkdir(mode=0o700)
     prepare(own_files(directory))
+    make_logs(kernel_log(directory))
     edited_files(directory).mkdir()
     edited_files(directory).chmod(0o755)
     for name in outfit.people:

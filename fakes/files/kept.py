@@ -9,7 +9,7 @@ import os
 import shutil
 from pathlib import Path
 
-from fakes.files.registry import Content, Folder, Link, View, views
+from fakes.files.registry import Content, Files, Folder, Link, View, views
 from fakes.node import Node
 from fakes.world import World
 
@@ -24,23 +24,30 @@ class KeptFiles:
         self._root = root
         self._node = node
         self._world = world
-        self._shown: dict[View, dict[str, Content]] = {}
+        self._shown: dict[View, Files] = {}
+        self._folders: set[str] = set()
 
     def refresh(self) -> None:
-        """Write what has changed since the last time."""
-        for view in views():
-            self._bring_up(view, dict(view.make(self._node, self._world)))
+        """Write what has changed since the last time, for everybody to read."""
+        before = os.umask(0o022)
+        try:
+            for view in views():
+                self._bring_up(view, view.make(self._node, self._world))
+        finally:
+            os.umask(before)
 
-    def _bring_up(self, view: View, wanted: dict[str, Content]) -> None:
+    def _bring_up(self, view: View, wanted: Files) -> None:
+        """Write a view's files as they are wanted; one that is made once is not looked at again."""
         shown = self._shown.get(view, {})
-        if wanted == shown:
+        if wanted is shown or wanted == shown:
             return
         home = Path(f"{self._root}{view.path}")
         for name in sorted(set(shown) - set(wanted), reverse=True):
             _remove(home / name, home)
+            self._folders.clear()
         for name, content in wanted.items():
             if shown.get(name) != content:
-                _write(home / name if name else home, content)
+                _write(f"{home}/{name}" if name else str(home), content, self._folders)
         self._shown[view] = wanted
 
 
@@ -65,24 +72,25 @@ def _make_folder(path: Path) -> None:
         each.chmod(FOLDER_MODE)
 
 
-def _write(path: Path, content: Content) -> None:
+def _write(path: str, content: Content, folders: set[str]) -> None:
+    parent = os.path.dirname(path)  # noqa: PTH120 (a thousand of them, as a node begins)
+    if parent not in folders:
+        _make_folder(Path(parent))
+        folders.add(parent)
     if isinstance(content, Folder):
-        _make_folder(path)
-        return
-    _make_folder(path.parent)
-    if isinstance(content, Link):
+        _make_folder(Path(path))
+    elif isinstance(content, Link):
         if os.path.lexists(path):
-            _remove(path, path.parent)
-        path.symlink_to(content.target)
-        return
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, FILE_MODE)
-    try:
-        text = content.encode()
-        os.pwrite(descriptor, text, 0)
-        os.ftruncate(descriptor, len(text))
-        os.fchmod(descriptor, FILE_MODE)
-    finally:
-        os.close(descriptor)
+            os.unlink(path)  # noqa: PTH108
+        os.symlink(content.target, path)  # noqa: PTH211
+    else:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, FILE_MODE)
+        try:
+            text = content.encode()
+            os.write(descriptor, text)
+            os.ftruncate(descriptor, len(text))
+        finally:
+            os.close(descriptor)
 
 
 def _remove(path: Path, home: Path) -> None:

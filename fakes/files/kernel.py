@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from fakes.files.registry import node_file
+from fakes.machine import MEMORY_KIB
 from fakes.node import Node
-from fakes.uptime import boot_id, uptime_s
+from fakes.uptime import boot_id, load_average, memory_used_kib, uptime_s
 from fakes.world import World
 
 
@@ -57,3 +58,36 @@ def devices(node: Node, world: World) -> str:
         rows.append("510 nvidia-uvm")
     character = "".join(f"{row}\n" for row in rows)
     return f"Character devices:\n{character}\nBlock devices:\n  8 sd\n259 blkext\n"
+
+
+@node_file("/proc/loadavg")
+def loadavg(node: Node, world: World) -> str:
+    """The load, runnable and all threads, the last PID (proc(5))."""
+    del world
+    loads = " ".join(f"{load:.2f}" for load in load_average(node))
+    return f"{loads} {1 + 4 * len(node.processes)}/3120 {max(node.pids, default=1)}\n"
+
+
+@node_file("/proc/meminfo")
+def meminfo(node: Node, world: World) -> str:
+    """Memory of the machine: each process of a job holds some of it."""
+    del world
+    free_kib = MEMORY_KIB - memory_used_kib(node)
+    rows = {
+        "MemTotal": MEMORY_KIB,
+        "MemFree": free_kib - _CACHED_KIB,
+        "MemAvailable": free_kib,
+        "Buffers": 524_288,
+        "Cached": _CACHED_KIB,
+        "SwapCached": 0,
+        "SwapTotal": 0,
+        "SwapFree": 0,
+        "Shmem": 16_384,
+        "HugePages_Total": 0,
+    }
+    return "".join(f"{name + ':':<16}{kib:>8} kB\n" for name, kib in rows.items()).replace(
+        "HugePages_Total:       0 kB", "HugePages_Total:       0"
+    )
+
+
+_CACHED_KIB = 64 << 20
