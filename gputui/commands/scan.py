@@ -52,7 +52,7 @@ def run(arguments: Sequence[str]) -> int:
     for one in in_order(
         [partial(_events, name, unreadable.append, numbered=options.json) for name in names]
     ):
-        counts[kind_of(one.event)] += 1
+        counts[kind_of(one.event)] += getattr(one.event, "times", 1)
         if options.json:
             sys.stdout.write(json.event_line(one))
         judge.hear(one.event, one.host)

@@ -16,7 +16,7 @@ from gputui.logs.months import MONTH, MONTHS, month_number
 
 _MONTH = "|".join(MONTHS)
 _SPOKEN_BY_KERNEL = (
-    r"(?:(?:kern\.\w+\s)?kernel(?:\[\d+\])?:\s"
+    r"(?:(?:kern\.\w+\s)?kernel(?:\[(?:\d+|n/a)\])?:(?:\s|(?=\[\s*\d|NVRM:|nvidia))"
     r"|nv-fabricmanager\[\d+\]:\s+(?:\[[^\]]*\]\s*)*(?=detected\sNVSwitch|fabric\smanager\sNVIDIA))"
 )
 """Or by the Fabric Manager, of which a few messages are read as well."""
@@ -31,12 +31,14 @@ _PREFIX = rf"""
         (?P<fraction>[.,]\d+)?\s?(?P<zone>Z|UTC|[+-]\d\d:?\d\d)?(?:\s[A-Z]{{3,4}}(?=\s))?\s+
         (?:(?P<host>\S+)\s{_SPOKEN_BY_KERNEL}
           |(?P<host_5424>\S+)\skernel\s\S+\s\S+\s(?:-|\[[^\]]*\])\s
+          |(?:\w\w\(\d+\)\s)?(?:vmkernel:\s)?cpu\d+:\d+(?:\s\w+=\w+)?\)   # vmkernel of ESXi
         )?
       | (?P<month>{MONTH})\s+(?P<month_day>\d\d?)\s(?:(?P<year>\d{{4}})\s)?
         (?P<month_clock>\d\d:\d\d:\d\d)(?P<month_fraction>\.\d+)?\s
-        (?:(?P<month_host>\S+)\s)?{_SPOKEN_BY_KERNEL}             # rsyslog, journalctl
+        (?:(?:(?P<month_host>\S+)\s)?{_SPOKEN_BY_KERNEL}          # rsyslog, journalctl
+          |(?=\[\s*\d+\.\d+\]\s))                               # dmesg --follow | ts
       | (?P<unix>\d{{9,11}}\.\d+)\s(?P<unix_host>\S+)\skernel:\s  # journalctl -o short-unix
-      | kernel:\s                                                 # journalctl --no-hostname
+      | kernel:(?:\s|(?=\[\s*\d|NVRM:|nvidia))   # journalctl --no-hostname, syslogd to terminals
     )?
     (?:\[\s*(?P<uptime>\d+\.\d+)(?:\s*<\s*\d+\.\d+\s*>)?\]\s?     # the kernel's own, dmesg -d
        (?:(?P<uptime_host>[\w.-]+)\skernel:\s)?                   # journalctl -o short-monotonic
@@ -106,6 +108,16 @@ def _prefix() -> re.Pattern[str]:
 @cache
 def _wrapper() -> re.Pattern[str]:
     return re.compile(_WRAPPER, re.VERBOSE)
+
+
+@cache
+def _stamped() -> re.Pattern[str]:
+    return re.compile(_STAMPED, re.VERBOSE)
+
+
+def is_stamped(line: str) -> bool:
+    """Whether a line begins as the kernel's lines do in a log, with its stamp."""
+    return _stamped().match(line) is not None
 
 
 def split_prefix(line: str, now_s: float) -> tuple[Stamp, str]:

@@ -111,7 +111,7 @@ class _Again:
             return self._file.read(size) or b""
         end = len(self._first) if size < 0 else size
         first, self._first = self._first[:end], self._first[end:]
-        return first
+        return first + (self._file.read(size - len(first) if size >= 0 else -1) or b"")
 
 
 class _Guarded:

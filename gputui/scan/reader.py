@@ -20,8 +20,9 @@ from gputui.logs.prefix import Stamp, split_prefix
 from gputui.logs.records import MOST_AHEAD
 from gputui.scan.candidates import candidates
 from gputui.scan.failures import failures, is_list_of_failures
-from gputui.scan.journal import as_logged, is_export
 from gputui.scan.plain import PlainLines
+from gputui.scan.shipped import as_logged, is_entry
+from gputui.scan.unfolded import unfolded
 from gputui.text import decoded
 
 if TYPE_CHECKING:
@@ -29,6 +30,11 @@ if TYPE_CHECKING:
 
 _MOST_BYTES = 1 << 13
 """Of a line with an event in it. What comes later in it is data."""
+
+_REPEATED = b"last message repeated "
+_COUNT = re.compile(rb"^[\w :.+-]*last message repeated (\d{1,6}) times\s*$")
+_MOST_STAMP = 120
+"""Within so many bytes of a line it says that it stands for several like the one before."""
 
 _LINES_LOOKED_AT = 40
 _COLOURS = re.compile(rb"\x1b\[[0-9;]*m")
@@ -96,6 +102,7 @@ def events(
     ``now_s`` is when the log was last written: it supplies the year where stamps have none. Lines
     are counted only if they are to be ``numbered``.
     """
+    blocks = unfolded(blocks)
     block = next(blocks, b"")
     if is_list_of_failures(block):
         yield from _listed(name, _chained(block, blocks))
@@ -118,14 +125,16 @@ def _is_systems(block: bytes) -> bool:
     """Whether a log is the kernel's or the system's, by its first lines."""
     lines = [decoded(line[:_MOST_BYTES]) for line in block[: 1 << 16].split(b"\n")]
     lines = [line for line in lines if line][:_LINES_LOOKED_AT]
-    systems = 0
-    for line in lines:
-        stamp, message = split_prefix(line, 0.0)
-        is_kernels = stamp.uptime_s is not None or "kernel: " in line[: len(line) - len(message)]
-        is_systems = _SYSTEM_LINE.match(line) is not None or is_export(line)
-        if is_kernels or is_systems or message.startswith("NVRM:"):
-            systems += 1
-    return 2 * systems >= len(lines)
+    return 2 * sum(map(_is_of_system, lines)) >= len(lines)
+
+
+def _is_of_system(line: str) -> bool:
+    if is_entry(line) or _SYSTEM_LINE.match(line):
+        return True
+    line = as_logged(line)
+    stamp, message = split_prefix(line, 0.0)
+    is_kernels = stamp.uptime_s is not None or "kernel: " in line[: len(line) - len(message)]
+    return is_kernels or message.startswith("NVRM:")
 
 
 class _KernelLines:
@@ -164,13 +173,15 @@ class _KernelLines:
                         parsed.detail,
                         line=self._lines + 1,
                         host=stamp.host,
+                        times=_times(block, end, following),
                     )
                 )
                 continue
             for piece in raw.split(b"\0") if b"\0" in raw else (raw,):
                 event = self._read(piece, _Ahead(block, end, following))
                 if event is not None:
-                    yield self._located(event)
+                    more = _times(block, end, following) - 1
+                    yield self._located(replace(event, times=event.times + more) if more else event)
         if self._numbered:
             self._lines += block.count(b"\n", counted)
 
@@ -248,8 +259,21 @@ class _Ahead:
             yield _text(line[:_MOST_BYTES])
 
 
+def _times(block: bytes, end: int, following: bytes) -> int:
+    """How often a line was said, by the one after it: some syslogs count instead of repeating."""
+    at = block.find(_REPEATED, end, end + _MOST_STAMP)
+    if at < 0:
+        if end + _MOST_STAMP <= len(block) or _REPEATED not in following[:_MOST_STAMP]:
+            return 1
+        rest = following[:_MOST_STAMP]
+    else:
+        rest = block[end + 1 : at + _MOST_STAMP]
+    found = _COUNT.search(rest.split(b"\n", 1)[0])
+    return 1 if found is None else 1 + int(found[1])
+
+
 def _text(raw: bytes) -> str:
     if b"\x1b" in raw:
         raw = _COLOURS.sub(b"", raw)
     text = decoded(raw)
-    return as_logged(text) if is_export(text) else text
+    return as_logged(text)

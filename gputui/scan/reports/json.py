@@ -39,6 +39,8 @@ def event_line(one: Located) -> str:
             value = getattr(event, name)
             if value is not None:
                 shown[name] = value
+        if event.times > 1:
+            shown["times"] = event.times
     return _encode(shown) + "\n"
 
 
