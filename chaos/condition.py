@@ -54,7 +54,9 @@ class State:
         if not isinstance(tree, Table):
             raise ScenarioError(tree.place, f"{name}: expected a mapping, not {kind_of(tree)}.")
         types = condition_types()
-        heads = [key.text for key, _ in tree.entries if key.text in types]
+        given = [key.text for key, _ in tree.entries if key.text in types]
+        # A file is on a node: the node is its argument, and no subject of its own.
+        heads = [one for one in given if not any(one in types[o].types for o in given if o != one)]
         if not heads:
             known = dict.fromkeys(key.rstrip("_") for kind in types.values() for key in kind.types)
             check_keys(tree, (*types, *known), name, context.mistakes)

@@ -113,6 +113,7 @@ def known(words: Iterable[str], what: str = "Known") -> str:
 def did_you_mean(word: str, words: Iterable[str], what: str = "Known") -> str:
     """What to say after an unknown word: the nearest known one, if any is near, and all of them."""
     choices = list(words)
-    near = difflib.get_close_matches(word[:_SHOWN_CHARACTERS].lower(), choices, n=1, cutoff=0.6)
-    guess = f" Did you mean '{near[0]}'?" if near else ""
+    by_lower = {choice.lower(): choice for choice in choices}
+    near = difflib.get_close_matches(word[:_SHOWN_CHARACTERS].lower(), by_lower, n=1, cutoff=0.6)
+    guess = f" Did you mean '{by_lower[near[0]]}'?" if near else ""
     return f".{guess}{known(choices, what)}"

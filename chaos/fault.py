@@ -197,7 +197,8 @@ def parse_fault(family: str, given: Mapping[str, str]) -> Fault:
     try:
         return kind.cls(**values)
     except ValueError as error:
-        raise ArgumentError(str(error)) from error
+        about = str(error).partition(":")[0]
+        raise ArgumentError(str(error), about if about in given else None) from error
 
 
 def check_selections(instance: Fault, inventory: Inventory) -> None:

@@ -24,9 +24,12 @@ def read_fault(
         at = tree.place if tree else place
         mistakes.add(at, f"'{family}' takes a mapping, such as {{gpu: n0/3, ...}}.")
         return None
-    settings = _settings_of(family)
+    known, settings = _arguments_of(family)
     words = {
+        # Of an argument that there is not, its name is the mistake, whatever it is set to.
         key.text: _words_of(key, value, takes_pairs=key.text in settings)
+        if key.text in known
+        else ""
         for key, value in tree.entries
     }
     try:
@@ -40,14 +43,11 @@ def read_fault(
     return fault
 
 
-def _settings_of(family: str) -> frozenset[str]:
-    """The arguments of a family that are mappings themselves."""
-    return frozenset(
-        argument.name
-        for kind in families()[family]
-        for argument in kind.arguments
-        if plain_type(argument.type) is Settings
-    )
+def _arguments_of(family: str) -> tuple[frozenset[str], frozenset[str]]:
+    """The names of a family's arguments, and of those that are mappings themselves."""
+    arguments = [argument for kind in families()[family] for argument in kind.arguments]
+    pairs = (one.name for one in arguments if plain_type(one.type) is Settings)
+    return frozenset(one.name for one in arguments), frozenset(pairs)
 
 
 def _words_of(key: Word, value: Tree, *, takes_pairs: bool) -> str:

@@ -14,6 +14,7 @@ from typing import Any, get_type_hints
 
 from chaos.comparison import Comparison
 from chaos.condition import State, condition_types
+from chaos.conditions.node import ServiceNames
 from chaos.expectation import expectation_types
 from chaos.expectations.exit import ExitStatus
 from chaos.expectations.never import Deed, Deeds
@@ -136,6 +137,8 @@ def _of(annotation: Any) -> Schema:
         return {"type": ["string", "number"], "description": "a text; * stands for anything"}
     if kind is IncidentKind:
         return {"$ref": "#/$defs/incident"}
+    if kind is ServiceNames:
+        return {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
     if kind is State:
         return {"$ref": "#/$defs/state"}
     if kind is Deed:

@@ -6,11 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 
-from chaos.comparison import Comparison, Unit, read_comparison
+from chaos.comparison import Comparison, Unit
 from chaos.condition import condition
 from chaos.expectation import ReadingContext
 from chaos.selection import Gpus
-from chaos.yaml_tree import Tree
 from fakes.gpu import Gpu
 from fakes.thermal import Limit
 from fakes.world import World
@@ -29,56 +28,36 @@ class GpuWord(str, Enum):
 class Temperature(Comparison):
     """A comparison in degrees Celsius."""
 
-    @classmethod
-    def read(cls, tree: Tree, name: str, context: object) -> Comparison:
-        """The comparison under a key."""
-        return read_comparison(tree, name, (Unit("C", 1.0),))
+    units = (Unit("C", 1.0),)
 
 
 class Power(Comparison):
     """A comparison in watts."""
 
-    @classmethod
-    def read(cls, tree: Tree, name: str, context: object) -> Comparison:
-        """The comparison under a key."""
-        return read_comparison(tree, name, (Unit("W", 1000.0), Unit("kW", 1_000_000.0)))
+    units = (Unit("W", 1000.0), Unit("kW", 1_000_000.0))
 
 
 class Clock(Comparison):
     """A comparison in megahertz."""
 
-    @classmethod
-    def read(cls, tree: Tree, name: str, context: object) -> Comparison:
-        """The comparison under a key."""
-        return read_comparison(tree, name, (Unit("MHz", 1.0), Unit("GHz", 1000.0)))
+    units = (Unit("MHz", 1.0), Unit("GHz", 1000.0))
 
 
 class Share(Comparison):
     """A comparison in per cent."""
 
-    @classmethod
-    def read(cls, tree: Tree, name: str, context: object) -> Comparison:
-        """The comparison under a key."""
-        return read_comparison(tree, name, (Unit("%", 1.0),), most=100.0)
+    units = (Unit("%", 1.0),)
+    most = 100.0
 
 
 class Memory(Comparison):
     """A comparison in bytes."""
 
-    @classmethod
-    def read(cls, tree: Tree, name: str, context: object) -> Comparison:
-        """The comparison under a key."""
-        units = (Unit("GiB", _GIB), Unit("MiB", 1 << 20), Unit("KiB", 1 << 10), Unit("B", 1.0))
-        return read_comparison(tree, name, units)
+    units = (Unit("GiB", _GIB), Unit("MiB", 1 << 20), Unit("KiB", 1 << 10), Unit("B", 1.0))
 
 
 class Number(Comparison):
     """A comparison of a plain number."""
-
-    @classmethod
-    def read(cls, tree: Tree, name: str, context: object) -> Comparison:
-        """The comparison under a key."""
-        return read_comparison(tree, name, (Unit("", 1.0),))
 
 
 @condition("gpu")

@@ -80,6 +80,10 @@ BROKEN = {
     "drained without a scheduler": (ALONE + "expect:\n  - {state: {node: n0, is: §drained}}", "is: 'drained' needs a scheduler: fleet: {scheduler: slurm}."),
     "until what needs a scheduler": (ALONE + "expect:\n  - {never: {action: reboot}, until: {node: n0, is: §drained}}", "is: 'drained' needs a scheduler"),
     "a job's state that is none": (EXPECT + "{state: {job: train, is: §runing}}", "is: unknown value 'runing'. Did you mean 'running'?"),
+    "a file that nobody can change": (EXPECT + "{state: {file: §/proc/cpuinfo, node: n0, has: x}}", "file: '/proc/cpuinfo' cannot be changed"),
+    "a file on no node": (EXPECT + "{state: §{file: /etc/hosts, has: x}}", "state needs the key 'node'."),
+    "a file of which nothing is said": (EXPECT + "{state: {file: §/etc/hosts, node: n0}}", "file: say what it 'has' or 'lacks'."),
+    "an unknown service": (EXPECT + "{state: {node: n0, services: [§nvidia-fabricmanger]}}", "services: unknown service 'nvidia-fabricmanger'. Did you mean 'nvidia-fabricmanager'?"),
     # two at odds
     "what cannot come and never be": (EXPECT + "{action: reboot, node: n0, within: 1m}\n  - §{never: {action: reboot}}", "it cannot come and never happen (line 10)."),
     "an incident that cannot come and never be": (
@@ -114,6 +118,10 @@ BROKEN = {
     "a job of a list": (HEAD + "given: {jobs: [{id: §[a], nodes: n0}]}\n", "id: expected one value, not a list."),
     "a steady state that is none": (HEAD + "given: {steady: [§up]}\n", "steady: expected a mapping, not 'up'."),
     "jobs that are a mapping": (HEAD + "given: {jobs: §{id: a}}\n", "jobs: expected a list, not a mapping."),
+    "a file given that is none": (HEAD + "given: {files: [{node: n0, path: §etc, content: x}]}\n", "path: 'etc' is not an absolute path"),
+    "an environment given of no job": (HEAD + "given: {env: [{job: §train, set: {A: b}}]}\n", "job: there is no job 'train'"),
+    "an environment of a list": (WORLD + "  - {at: 6m, env: {job: train, set: §[A]}}\n", "set: expected one value, not a list."),
+    "no environment at all": (WORLD + "  - {at: 6m, env: {job: train, set: §{}}}\n", "set: '' is not names with their values"),
     # what varies
     "variation of nothing": (WORLD + "vary: {§hit.thermal.gpu: any}\n", "vary: no entry has the id 'hit'. Did you mean 'hot'?"),
     "variation of an unknown argument": (WORLD + "vary: {§hot.thermal.gpus: any}\n", "vary: entry 'hot' has no 'thermal.gpus'. Did you mean 'thermal.gpu'?"),

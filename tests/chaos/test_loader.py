@@ -27,7 +27,7 @@ runbook: {run: [bash, a.sh], when: GpuLost}
 expect:
   - {incident: GpuLost, gpu: n0/0, within: 30s}
   - {never: {action: reboot}}
-stop: {after: 30m}
+stop: {after: 3h}
 vary: {hot.thermal.gpu: any}
 allow: [GpuXid]
 """
@@ -140,7 +140,7 @@ WRONG = {
         HEAD + "timeline:\n  - {at: 1s, lost: {gpu: 3, lookup: unknwn}}\n",
         "4:37: lookup: unknown value 'unknwn'. Did you mean 'unknown'? Known: unknown, lost.",
     ),
-    "an Xid of no number": (HEAD + "timeline:\n  - {at: 1s, xid: {gpu: 3, code: 0}}\n", "4:14: code: an Xid is a number"),
+    "an Xid of no number": (HEAD + "timeline:\n  - {at: 1s, xid: {gpu: 3, code: 0}}\n", "4:34: code: an Xid is a number"),
     "GPU out of range": (
         FLEET + "timeline:\n  - {at: 1s, lost: {gpu: n1/8}}\n",
         "5:26: gpu: there is no GPU n1/8; n1 has GPUs 0 to 7.",
