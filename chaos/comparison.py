@@ -7,6 +7,7 @@ import operator
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import ClassVar
 
 from chaos.errors import ScenarioError, quoted
 from chaos.yaml_tree import Tree, Word, kind_of
@@ -34,11 +35,22 @@ class Unit:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """A comparison with a number in the world's own units. ``text`` is as it was written."""
+    """A comparison with a number in the world's own units. ``text`` is as it was written.
+
+    Each sort of quantity has its ``units``, the usual one first.
+    """
+
+    units: ClassVar[tuple[Unit, ...]] = (Unit("", 1.0),)
+    most: ClassVar[float] = math.inf
 
     text: str
     sign: str
     number: float
+
+    @classmethod
+    def read(cls, tree: Tree, name: str, context: object) -> Comparison:
+        """The comparison under a key, in the units of this sort; values are from 0 to ``most``."""
+        return read_comparison(tree, name, cls.units, cls.most)
 
     def holds(self, value: float | None) -> bool:
         """Whether it holds of a value; of none it does not."""

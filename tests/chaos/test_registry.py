@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
 import tempfile
@@ -123,10 +124,11 @@ def test_a_leftover_that_cannot_be_replaced_is_named(name, runtime):
 
 
 def test_a_directory_closed_to_its_owner_is_opened(runtime):
-    """The mode of a directory of ours is no obstacle."""
+    """The mode of a directory of ours is no obstacle; to root it never is, but it is mended."""
     (runtime / "gputui/drill").mkdir(parents=True)
     (runtime / "gputui/drill").chmod(0)
-    registry.claim("drill").close()
+    with contextlib.closing(registry.claim("drill")):
+        assert (runtime / "gputui/drill").stat().st_mode & 0o777 == 0o700
 
 
 def test_without_any_temporary_directory_the_named_one_serves(runtime, monkeypatch):
