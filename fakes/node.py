@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from fakes import configuration
 from fakes.actions import Actions
+from fakes.bmc import ServiceProcessor
 from fakes.clock import Epoch
 from fakes.cooling import Inlet
 from fakes.dcgm import HostEngine
@@ -62,7 +63,8 @@ class Node:
     when it last came up, None for before the run; ``planned_shutdown`` is the one to come;
     ``up_before_s`` is how long it had been up when the run began.
     ``modules`` are the kernel's; ``services`` are made when somebody first asks for them;
-    ``dcgm`` is what its host engine remembers, ``pci_writes`` what was written to its PCI devices.
+    ``dcgm`` is what its host engine remembers, ``pci_writes`` what was written to its PCI devices;
+    ``bmc`` is its service processor.
     ``world`` is the one that it is part of, ``scheduler`` who places jobs on it ("": Slurm).
     What is done to it is noted in ``actions``;
     ``on_process_ended`` is told of every process that ends, ``on_job_started`` of a job's processes
@@ -109,6 +111,8 @@ class Node:
         self.dcgm = HostEngine()
         self.pci_writes = PciWrites()
         self.actions = Actions()
+        self.bmc = ServiceProcessor()
+        self.bmc.watch(self)
         self.on_process_ended: Callable[[Process, int], None] | None = None
         self.on_job_started: Callable[[Node, tuple[Process, ...], int], None] | None = None
         self.processes: dict[int, Process] = {}

@@ -7,7 +7,7 @@ they want no more than it has.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from fakes.gpu import Gpu
 
@@ -21,6 +21,11 @@ class PowerSupply:
         self.capacity_mw: int | None = None
         self._pulls = False
         self._gpus = gpus
+        self._listeners: list[Callable[[bool, int], None]] = []
+
+    def listen(self, listener: Callable[[bool, int], None]) -> None:
+        """Tell ``listener`` whether part of it has failed, and when, whenever that changes."""
+        self._listeners.append(listener)
 
     @property
     def is_overdrawn(self) -> bool:
@@ -31,6 +36,9 @@ class PowerSupply:
 
     def give(self, capacity_mw: int | None, at_us: int) -> None:
         """Be able to give so much from ``at_us`` on."""
+        if (capacity_mw is None) is not (self.capacity_mw is None):
+            for listener in self._listeners:
+                listener(capacity_mw is not None, at_us)
         self.capacity_mw = capacity_mw
         self.review(at_us)
 

@@ -179,7 +179,7 @@ def test_logger_shows_its_line_when_asked(system):
         ("dmesg", ("--frobnicate",)),
         ("journalctl", ("--vacuum-size=1G",)),
         ("journalctl", ("--since", "the day before")),
-        ("ipmitool", ("mc", "info")),
+        ("ipmitool", ("sol", "activate")),
         ("reboot", ("--frobnicate",)),
         ("logger", ("--frobnicate",)),
     ],
