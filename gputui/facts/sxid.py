@@ -3,48 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 
-from gputui.facts.table import Row, Table, load
-from gputui.facts.vendors import Verdict, differ, verdicts
-from gputui.facts.xid import ACTIONS, SEVERITIES
+from gputui.facts.codes import Catalogue, CodeFact, columns_of
+from gputui.facts.table import Row, Table
 from gputui.model import Action, Severity
 
 
 @dataclass(frozen=True, slots=True)
-class SxidFact:
-    """One code: the driver's name for it, what it means, whom it blames, and what it asks for.
+class SxidFact(CodeFact):
+    """One code, by the driver's name for it.
 
     The driver's word in the line (Fatal, Non-fatal, Correctable) outranks ``severity``.
     """
 
-    code: int
-    name: str
-    meaning: str
-    cause: str
-    severity: Severity
-    action: Action
-    verdicts: tuple[Verdict, ...] = ()
-    source: str = ""
-    known: bool = True
-
-    @property
-    def disputed(self) -> bool:
-        """Whether the vendors differ about how bad it is."""
-        return differ(self.verdicts)
-
 
 def _fact(row: Row) -> SxidFact:
-    return SxidFact(
-        code=row.integer("code"),
-        name=row.text("name"),
-        meaning=row.text("meaning") or _in_words(row.text("name")),
-        cause=row.text("cause") or "unknown",
-        severity=row.one_of("severity", SEVERITIES),
-        action=row.one_of("action", ACTIONS),
-        verdicts=verdicts(row),
-        source=row.text("source"),
-    )
+    return SxidFact(**columns_of(row, _in_words(row.text("name"))))
 
 
 def _in_words(name: str) -> str:
@@ -52,28 +26,26 @@ def _in_words(name: str) -> str:
     return name.removeprefix("NVSWITCH_ERR_HW_").replace("_", " ").lower()
 
 
-@cache
+def _unknown(code: int) -> SxidFact:
+    return SxidFact(
+        code,
+        name="",
+        meaning="not in the driver's table",
+        cause="unknown",
+        severity=Severity.WARNING,
+        action=Action.CONTACT_SUPPORT,
+        known=False,
+    )
+
+
+CATALOGUE = Catalogue("sxid", _fact, _unknown)
+
+
 def sxid_table() -> Table[SxidFact]:
     """All codes that are known, the site's own included."""
-    return load("sxid", ["code"], _fact)
-
-
-@cache
-def _by_code() -> dict[int, SxidFact]:
-    return {fact.code: fact for fact in sxid_table().facts.values()}
+    return CATALOGUE.table
 
 
 def sxid_fact(code: int) -> SxidFact:
     """What is known of a code. An unknown one is shown raw, and never guessed at."""
-    known = _by_code().get(code)
-    if known is not None:
-        return known
-    return SxidFact(
-        code,
-        "",
-        "not in the driver's table",
-        "unknown",
-        Severity.WARNING,
-        Action.CONTACT_SUPPORT,
-        known=False,
-    )
+    return CATALOGUE.fact(code)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 
+from gputui.facts.codes import ACTIONS
 from gputui.facts.table import Row, Table, load
-from gputui.facts.xid import ACTIONS
 from gputui.model import Action
 
 

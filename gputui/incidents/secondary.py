@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from functools import cache, lru_cache
 
+from gputui.facts.xid import xid_fact
 from gputui.incidents.history import History
 from gputui.incidents.rule import CRITICAL, Cause
-from gputui.incidents.xid_facts import xid_fact
 from gputui.logs.kernel import KernelEvent
 
 _SECONDARY = frozenset({13, 31, 43, 45, 154})

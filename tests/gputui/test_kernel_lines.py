@@ -398,7 +398,14 @@ def test_a_line_that_is_whole_is_left_alone(lines, expected):
 
 @given(st.text())
 def test_no_text_breaks_the_parser(text):
-    """Rubbish in a log is nothing, or an event, never an exception."""
+    """Rubbish in a log is nothing, or an event whose parts stood in it; never an exception."""
     for line in (text, f"NVRM: Xid ({text}): 79", f"NVRM: Xid (PCI:0000:01:00): {text}"):
-        KernelParser().parse(line, NOW_S, ahead=lambda line=line: [line, text])
-        split_prefix(line, NOW_S)
+        event = KernelParser().parse(line, NOW_S, ahead=lambda line=line: [line, text])
+        _, said = split_prefix(line, NOW_S)
+        assert len(said) <= len(line)
+        if event is None:
+            continue
+        assert event.time_s <= NOW_S + 86_400
+        if line.isascii() and text.isascii():
+            numbers = (event.code, event.pid)
+            assert all(one is None or str(one) in f"{line}\n{text}" for one in numbers)

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 import gputui
+from gputui.facts.xid import xid_fact
 from gputui.incidents.engine import Engine
 from gputui.incidents.rules import all_rules
-from gputui.incidents.xid_facts import xid_fact
 from gputui.model import Action, ClockReasons, ProcessSample, Severity
 
 HW_THERMAL = int(ClockReasons.HW_THERMAL_SLOWDOWN | ClockReasons.HW_SLOWDOWN)

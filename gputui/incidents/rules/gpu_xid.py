@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
+from gputui.facts.xid import XidFact, xid_fact
 from gputui.incidents.advice import ACTION_TEXTS
 from gputui.incidents.history import History
 from gputui.incidents.memory_errors import MEMORY_KINDS, MEMORY_XIDS
@@ -13,7 +14,6 @@ from gputui.incidents.one_job import Struck, struck_together
 from gputui.incidents.rule import CRITICAL, WARNING, Cause, Finding, Over, Subject, after, log_rule
 from gputui.incidents.secondary import causes_of_xid
 from gputui.incidents.verdict import RECOVERY_ACTION_CHANGED, said_in, severity_of
-from gputui.incidents.xid_facts import XidFact, xid_fact
 from gputui.logs.kernel import KernelEvent
 from gputui.model import Action
 

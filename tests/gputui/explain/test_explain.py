@@ -212,19 +212,21 @@ def test_what_is_not_understood_is_told_with_what_is(explain, question, words):
 
 def test_bad_rows_of_the_site_are_told(explain, tmp_path, monkeypatch):
     """The answer comes all the same, and the mistake has its file and line."""
-    from gputui.facts.xid import _by_code, xid_table
+    from gputui.facts.xid import CATALOGUE
+
+    def read_anew():
+        for cached in ("table", "by_code"):
+            vars(CATALOGUE).pop(cached, None)
 
     folder = tmp_path / "config" / "gputui" / "facts.d"
     folder.mkdir(parents=True)
     (folder / "xid.csv").write_text("code,action\n79,power_cicle\n")
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    for cached in (xid_table, _by_code):
-        cached.cache_clear()
+    read_anew()
     try:
         shown = explain("79")
         assert "drain, power-cycle the node" in shown
         assert 'xid.csv:2: action is "power_cicle"' in shown
         assert 'did you mean "power_cycle"?' in shown
     finally:
-        for cached in (xid_table, _by_code):
-            cached.cache_clear()
+        read_anew()
