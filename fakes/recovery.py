@@ -112,6 +112,17 @@ def power_on(world: World, node: Node) -> None:
         _boot(world, node, REBOOT_US, cold=True)
 
 
+def fall(world: World, node: Node) -> None:
+    """Let a node be off: nobody's action."""
+    _go_down(world, node)
+
+
+def come_back(world: World, node: Node) -> None:
+    """Let a node that is off boot: nobody's action."""
+    if node.power is Power.OFF:
+        _boot(world, node, REBOOT_US, cold=True)
+
+
 def _go_down(world: World, node: Node) -> None:
     node.power = Power.OFF
     node.boots += 1

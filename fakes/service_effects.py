@@ -67,14 +67,20 @@ def _hold(node: Node, world: World) -> None:
 
 
 def _not_responding(node: Node, world: World) -> None:
-    def miss() -> None:
-        if node.is_up and not node.services.is_active("slurmd"):
+    miss(node, world, lambda: not node.services.is_active("slurmd"))
+
+
+def miss(node: Node, world: World, is_silent: Callable[[], bool]) -> None:
+    """The controller has a node down if it is still silent when its time is over."""
+
+    def look() -> None:
+        if node.is_up and is_silent():
             world.cluster.node_went_down(node.name)
 
-    world.schedule(world.now_us + SLURMD_TIMEOUT_US, f"{node.name}/slurmd", miss)
+    world.schedule(world.now_us + SLURMD_TIMEOUT_US, f"{node.name}/slurmd", look)
 
 
-def _responding(node: Node, world: World) -> None:
+def take_back(node: Node, world: World) -> None:
     """The controller takes a node back that it had only missed; not one that went down meanwhile.
 
     That is ReturnToService=1, as most sites have it.
@@ -87,5 +93,5 @@ def _responding(node: Node, world: World) -> None:
 EFFECTS = {
     "nvidia-fabricmanager.service": Consequence(_fabric_lost, _fabric_joined),
     "nvidia-persistenced.service": Consequence(_let_go, _hold),
-    "slurmd.service": Consequence(_not_responding, _responding),
+    "slurmd.service": Consequence(_not_responding, take_back),
 }

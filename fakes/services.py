@@ -112,6 +112,8 @@ class Services:
         for unit in UNITS:
             if _is_on(unit, node):
                 self.add(unit)
+        if not node.is_up:
+            self.went_down()
 
     def add(self, unit: Unit) -> Service:
         """Have a unit, as after a boot."""

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from functools import partial
 from typing import ClassVar
 
 from chaos.fault import fault
 from chaos.faults_of_links import check_fabric
-from chaos.selection import Inventory, Nodes
+from chaos.selection import Nodes
+from chaos.service_faults import services_of
 from chaos.undo import Undo
 from fakes.fabric import FabricState
 from fakes.node import Node
 from fakes.world import World
+
+MANAGER = "nvidia-fabricmanager"
 
 
 class Manager(Enum):
@@ -35,9 +39,11 @@ class ManagerStopped:
     does_not_prove: ClassVar[str] = "that jobs which ran already when a manager stopped would go on"
 
     def apply(self, world: World, undo: Undo) -> None:
-        """Let every GPU wait."""
-        for name in self.node.resolve(Inventory.of(world)):
-            let_wait(world.nodes[name], undo)
+        """Let its service be stopped, and every GPU wait."""
+        for node, service in services_of(self.node, MANAGER, world):
+            let_wait(node, undo)
+            undo.push(partial(node.services.begin, service, world))
+            node.services.end(service, world)
 
 
 def let_wait(node: Node, undo: Undo) -> None:

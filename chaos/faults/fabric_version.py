@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from chaos.fault import FaultError, fault
-from chaos.faults.fabric_manager import let_wait
-from chaos.selection import Inventory, Nodes
+from chaos.faults.fabric_manager import MANAGER, let_wait
+from chaos.faults.service_broken import break_service
+from chaos.selection import Nodes
+from chaos.service_faults import services_of
 from chaos.undo import Undo
 from chaos.values import DriverVersion
 from fakes.fabric import manager_line
@@ -30,11 +32,11 @@ class ManagerVersion:
 
     def apply(self, world: World, undo: Undo) -> None:
         """Let it start, and end, now."""
-        for name in self.node.resolve(Inventory.of(world)):
-            node = world.nodes[name]
+        for node, service in services_of(self.node, MANAGER, world):
             if self.version.text == node.driver.version:
-                raise FaultError(f"{self.version} is the version of {name}'s driver")
+                raise FaultError(f"{self.version} is the version of {node.name}'s driver")
             let_wait(node, undo)
+            break_service(node, service, world, undo)
             node.kernel_log.write(
                 world.now_us, manager_line(self.version.text, node.driver.version)
             )

@@ -127,6 +127,18 @@ FAULTS = {
     ("remap", "failed"): ({"failed": 1}, Told("RowRemapFailure", GPU, "dram", AT_ONCE_S)),
     ("remap", "pages"): ({"pages": 65}, Told("RetiredPages", GPU, "dram")),
     ("remap", "pending"): ({"pending": 2}, Told("RowRemapPending", GPU, "dram", AT_ONCE_S)),
+    ("node", "down"): ({"down": True}, None),
+    ("node", "hung"): ({"hung": True}, Told("GpuHung", NODE, "driver", 4.0)),
+    ("node", "reboot"): ({"reboot": True}, None),
+    ("service", "broken"): (
+        {"broken": "nvidia-fabricmanager"},
+        Told("FabricNotReady", NODE, "fabric-manager"),
+    ),
+    ("service", "fail"): ({"fail": "nvidia-dcgm"}, None),
+    ("service", "stop"): (
+        {"stop": "nvidia-fabricmanager"},
+        Told("FabricNotReady", NODE, "fabric-manager"),
+    ),
     ("thermal", "airflow"): ({"airflow": "20%"}, Told("GpuThermalThrottle", GPU, "heat-sink", 40)),
     ("thermal", "coolant_flow"): (
         {"coolant_flow": "20%"},
