@@ -1,9 +1,9 @@
 """The journal of a run: what happened, line by line, in gputui's capture format.
 
 To the capture's events (``log``, ``incident``) a run adds ``fault``, ``heal``, ``call``,
-``action``, ``state`` and ``verdict``. Verdicts and reports are readers of it; nothing else decides.
-The same scenario and seed write the same bytes: times are the run's, and no PID of this machine is
-in it.
+``action``, ``state``, ``background`` (what a runbook left running) and ``verdict``. Verdicts and
+reports are readers of it; nothing else decides. The same scenario and seed write the same bytes:
+times are the run's, and no PID of this machine is in it.
 """
 
 from __future__ import annotations

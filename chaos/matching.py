@@ -62,9 +62,7 @@ _ON_GPUS = frozenset(
         Effect.SET_ECC, Effect.SET_COMPUTE_MODE, Effect.SET_MIG, Effect.CLEAR_COUNTERS, Effect.KILL,
     )
 )  # fmt: skip
-_ON_JOBS = frozenset(
-    (Effect.KILL, Effect.REQUEUE, Effect.CANCEL, Effect.SUBMIT, Effect.EDIT_FILE)
-)
+_ON_JOBS = frozenset((Effect.KILL, Effect.REQUEUE, Effect.CANCEL, Effect.SUBMIT, Effect.EDIT_FILE))
 
 
 def wrong_subject(

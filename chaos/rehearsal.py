@@ -4,15 +4,16 @@ Two worlds take turns. While the runbook works, the run's clock stands still; wh
 it sleeps, and waits for something that only time brings (a ``sleep``, a command that takes its
 while, NVML that does not answer yet), the clock jumps to whatever comes first.
 
-A runbook that sleeps by this machine's clock, which no look-alike sees, is waited for in real time,
-and the verdict on it is unknown: its times are not the run's.
+What a runbook leaves running when it ends lives on, as on a server, until the run is over; the
+journal says so. A runbook that sleeps by this machine's clock, which nobody sees, is waited for in
+real time, and the verdict on it is unknown: its times are not the run's.
 """
 
 from __future__ import annotations
 
 import itertools
 import os
-import selectors
+import shlex
 import time
 from collections import deque
 from collections.abc import Sequence
@@ -21,11 +22,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from chaos.barrier import Barrier
 from chaos.drill import Drill
 from chaos.fleet import build_world
+from chaos.grounds import Grounds
 from chaos.journal import Journal
-from chaos.live import LiveNode
 from chaos.lookalikes.under_way import UnderWay
 from chaos.runbook_file import PLAYER
 from chaos.scenario import Entry, Scenario
@@ -35,7 +35,6 @@ from chaos.terms import Runbook
 from chaos.under_test import Started, UnderTest, command_of, environment, is_meant, words_of
 from chaos.verdict import Result
 from chaos.watching import Watching
-from fakes.actions import Action, Effect
 from fakes.clock import SECOND_US
 from fakes.process import ProcessTable
 from fakes.world import World
@@ -48,6 +47,9 @@ _UPTIME_S = 3 * 86_400.0
 _STEP_US = SECOND_US
 _REAL_STEP_S = 0.05
 """How long a runbook may wait for nothing of ours before its waiting counts as real time."""
+
+_MOST_PROCESSES = 500
+"""How many processes a runbook may have on a node at one time."""
 
 _numbers = itertools.count()
 
@@ -65,7 +67,7 @@ class Rehearsal(Drill):
         )
         super().__init__(scenario, journal)
         self._clock = _WorldClock(self.world)
-        self._live = {
+        live = {
             name: self._stage.equip(
                 self.world.nodes[name],
                 self._run,
@@ -79,9 +81,14 @@ class Rehearsal(Drill):
         self._waiting: deque[Incident] = deque()
         self._started: set[str] = set()
         self._under_test: UnderTest | None = None
-        self._selector = selectors.DefaultSelector()
-        self._barriers = {name: self._barrier(name) for name in names}
+        self._past: list[UnderTest] = []
+        self._left: dict[str, list[str]] = {}
+        """Nodes on which something runs on though the runbook has ended, and what, once told."""
+        self._down: set[str] = set()
+        self._grounds = Grounds(self._run, live)
+        self._names = names
         self._calls = 0
+        self._is_given_up = False
 
     def build_world(self) -> World:
         """The world, with real processes on the nodes that programs can run on."""
@@ -104,15 +111,18 @@ class Rehearsal(Drill):
     # --- taking turns -----------------------------------------------------------------------------
 
     def _pass_time(self, watching: Watching, end_us: int) -> None:
-        with self._selector:
-            self._register()
+        with self._grounds.selector:
+            self._grounds.register()
             try:
                 while self.world.now_us < end_us and not self._is_over():
                     self._settle()
                     self._jump(watching, end_us)
+                if self._left and not self._is_given_up:
+                    self._settle(is_last=True)
             finally:
                 self._end_runbook()
-                self._unregister()
+                self._end_what_was_left()
+                self._grounds.unregister()
 
     def _is_over(self) -> bool:
         if self._calls > self.scenario.terms.stop.calls:
@@ -120,82 +130,81 @@ class Rehearsal(Drill):
             return True
         busy = self._under_test is not None or bool(self._waiting)
         begun = self.world.now_us > self.scenario.begins_us and not self._is_waiting
-        return begun and not busy and self._bench.is_decided(self.world.now_us)
+        return self._is_given_up or (
+            begun and not busy and self._bench.is_decided(self.world.now_us)
+        )
 
     def _jump(self, watching: Watching, end_us: int) -> None:
         """Let time pass until the next moment at which somebody is to go on."""
-        dues_us = [end_us, self.world.now_us + _STEP_US, self.world.next_us()]
-        for live in self._live.values():
-            if live.commands is not None:
-                dues_us.append(live.commands.next_due_us())
-            if live.surface is not None:
-                dues_us.append(live.surface.next_due_us() or end_us)
-        for live in self._live.values():
-            live.look()
-        before_us = self.world.now_us
-        watching.until(max(min(dues_us), before_us))
-        self._show(happened=True)
-        self._end_on_a_node_that_went_down()
+        before_us, events = self.world.now_us, self.world.events
+        due_us = min(self.world.next_us(), self._grounds.next_due_us())
+        watching.until(max(min(due_us, before_us + _STEP_US, end_us), before_us))
+        self._grounds.stirred = self._grounds.stirred or self.world.events != events
+        self._grounds.show(happened=True)
+        self._clear_what_went_down()
         self._note_incidents(watching)
         self._look()
         self._start_runbook()
 
-    def _show(self, *, happened: bool) -> None:
-        """Let calls go on that are due, and show everybody what they changed."""
-        now_us = self.world.now_us
-        self._note_exits()
-        changed = self._run.advance(now_us) or happened
-        self._refresh_files(now_us)
-        acted = False
-        for live in self._live.values():
-            commands = live.commands
-            if commands is not None and commands.advance(now_us, happened=changed or acted):
-                self.world.touch(live.node.name)
-                acted = True
-        if acted:
-            for live in self._live.values():
-                live.files.refresh()
-        changed = changed or acted
-        for live in self._live.values():
-            if live.surface is not None:
-                live.surface.publish(now_us, happened=changed)
-        for live in self._live.values():
-            if live.commands is not None:
-                live.commands.settle()
-
-    def _refresh_files(self, now_us: int) -> None:
-        """Bring the nodes' files up to date where somebody is about to go on, and may look."""
-        for live in self._live.values():
-            if live.commands is not None and live.commands.next_due_us() <= now_us:
-                live.files.refresh()
-
-    def _settle(self) -> None:
-        """Serve the runbook until only time can bring it on."""
+    def _settle(self, *, is_last: bool = False) -> None:
+        """Serve the runbook, and what it left, until only time can bring them on."""
+        self._grounds.serve()
+        if not self._grounds.stirred:
+            return
         began_s = still_s = time.monotonic()
-        while self._under_test is not None:
-            served = self._serve(0.0)
-            if self._has_ended():
-                return
+        while (busy := self._busy) and not self._is_given_up:
+            self._check_how_many(busy)
+            served = self._grounds.serve()
             now_s = time.monotonic()
-            if served or not self._barriers[self._under_test.started.node].is_quiet:
+            if served or self._is_coming_or_going or not self._grounds.are_quiet(busy):
                 still_s = now_s
-            elif self._serve(0.0):
+            elif self._grounds.serve() or self._note_ends():
                 continue
-            elif self._begin_held():
-                return
-            elif self._is_parked:
-                self._doubt_timeouts()
-                return
+            elif is_last or self._grounds.begin_held():
+                break
+            elif self._grounds.is_parked:
+                self._doubt_timeouts(busy)
+                break
             elif now_s - still_s >= _REAL_STEP_S:
                 self._doubt("the runbook waits by this machine's clock, and not by the run's")
                 return
             if now_s - began_s >= self.scenario.terms.stop.wall_s:
                 self._doubt(f"the runbook made no progress in {now_s - began_s:.0f} real seconds")
-                self._end_runbook()
+                self._give_up()
                 return
+        self._grounds.stirred = False
 
-    def _doubt_timeouts(self) -> None:
-        """A time-out of the script's own does not fire while the clock jumps.
+    @property
+    def _busy(self) -> tuple[str, ...]:
+        """The nodes on which somebody may do something."""
+        busy = dict.fromkeys(self._left)
+        if self._under_test is not None:
+            busy[self._under_test.started.node] = None
+        return tuple(busy)
+
+    @property
+    def _is_coming_or_going(self) -> bool:
+        """Whether the runbook is not on its node yet, or not any more."""
+        return self._under_test is not None and self._under_test.is_coming_or_going
+
+    def _note_ends(self) -> bool:
+        """Tell of the end of the runbook, and of what it left; whether one of them had ended.
+
+        That is told when all is quiet: the same order at every run.
+        """
+        if self._under_test is not None and self._has_ended():
+            return True
+        return self._note_what_is_left()
+
+    def _check_how_many(self, nodes: Sequence[str]) -> None:
+        """A runbook that starts processes without end is ended: they are this machine's."""
+        if any(self._grounds.living(node) > _MOST_PROCESSES for node in nodes):
+            self._doubt(f"the runbook has more than {_MOST_PROCESSES} processes")
+            self._give_up()
+
+    def _doubt_timeouts(self, nodes: Sequence[str]) -> None:
+        """A time-out of the script's own that this machine's clock ends does not fire while the
+        run's jumps.
 
         Ansible's programs look every so often whether something has come, with a time-out that
         means nothing.
@@ -203,34 +212,11 @@ class Rehearsal(Drill):
         under_test = self._under_test
         if under_test is None or Path(under_test.started.words[0]).name == PLAYER:
             return
-        if self._barriers[under_test.started.node].somebody_wakes_by_itself:
+        if self._grounds.somebody_wakes_by_itself(nodes):
             self._doubt(
                 "the runbook has a time-out by this machine's clock while a command of it waits by "
                 "the run's: which comes first is not known"
             )
-
-    def _serve(self, wait_s: float) -> bool:
-        """Do what programs ask for; whether any did."""
-        ready = self._selector.select(wait_s)
-        for key, _ in ready:
-            key.data()
-        if ready:
-            self._show(happened=False)
-        return bool(ready)
-
-    def _begin_held(self) -> bool:
-        begun = False
-        for live in self._live.values():
-            if live.commands is not None:
-                begun = live.commands.begin_held(self.world.now_us) or begun
-        return begun
-
-    @property
-    def _is_parked(self) -> bool:
-        """Whether somebody waits for the run's clock."""
-        return any(
-            live.commands is not None and live.commands.parked for live in self._live.values()
-        )
 
     # --- the runbook ------------------------------------------------------------------------------
 
@@ -248,7 +234,7 @@ class Rehearsal(Drill):
             return
         incident = self._waiting.popleft()
         node = self._runbook.on or incident.host
-        if node not in self._live:
+        if node not in self._grounds:
             self._doubt(f"the runbook cannot run on {node}: no fault of the timeline names it")
             return
         words = tuple(command_of(self._runbook, incident))
@@ -259,10 +245,11 @@ class Rehearsal(Drill):
         entrance, variables = self._stage.entrance(
             node, words, environment(os.environ, incident_object(incident))
         )
-        self._live[node].files.refresh()
+        self._grounds.refresh_files(node)
         self._under_test = UnderTest(
-            started, entrance, variables, self._runbook.folder, self._selector
+            started, entrance, variables, self._runbook.folder, self._grounds.selector
         )
+        self._grounds.stirred = True
 
     def _has_ended(self) -> bool:
         if self._under_test is None:
@@ -273,12 +260,6 @@ class Rehearsal(Drill):
         self._note_end(status)
         return True
 
-    def _end_on_a_node_that_went_down(self) -> None:
-        """A runbook that reboots its own node does not live to see it."""
-        under_test = self._under_test
-        if under_test is not None and not self.world.nodes[under_test.started.node].is_up:
-            self._end_runbook()
-
     def _end_runbook(self) -> None:
         """It is not wanted any more."""
         if self._under_test is not None and not self._has_ended():
@@ -288,8 +269,8 @@ class Rehearsal(Drill):
         under_test, self._under_test = self._under_test, None
         if under_test is None:
             return
-        under_test.close()
-        self.output += bytes(under_test.output)
+        under_test.end()
+        self._past.append(under_test)
         started = under_test.started
         facts: dict[str, Any] = {
             "node": started.node,
@@ -298,47 +279,67 @@ class Rehearsal(Drill):
             "exit": status,
         }
         self.journal.write(self.world.now_us, "runbook", facts)
+        self._left.setdefault(started.node, [])
 
-    # --- the machine's side -----------------------------------------------------------------------
+    # --- what it leaves ---------------------------------------------------------------------------
 
-    def _register(self) -> None:
-        for live in self._live.values():
-            self._selector.register(
-                live.host, selectors.EVENT_READ, partial(self._note_exits_of, live)
-            )
-            for service in (live.surface, live.commands):
-                if service is not None:
-                    service.register(self._selector)
-
-    def _unregister(self) -> None:
-        for live in self._live.values():
-            for service in (live.surface, live.commands):
-                if service is not None:
-                    service.unregister()
-
-    def _barrier(self, name: str) -> Barrier:
-        live = self._live[name]
-        proc = Path(f"/proc/{live.host.init_pid}/root/proc")
-        return Barrier(proc, lambda: (1, *live.node.pids))
-
-    def _note_exits(self) -> None:
-        for live in self._live.values():
-            if live.host.pending:
-                self._note_exits_of(live)
-
-    def _note_exits_of(self, live: LiveNode) -> None:
-        """Ranks ended. One that the world still has was killed from within the node."""
-        for pid in live.host.exited():
-            process = live.node.processes.get(pid)
-            now_us = self.world.now_us
-            if process is None:
-                live.node.process_ended(pid, now_us)
+    def _note_what_is_left(self) -> bool:
+        """Tell what runs on where the runbook has ended, and when it has ended too; whether that
+        was the last of it.
+        """
+        was_last = False
+        for node, told in tuple(self._left.items()):
+            if self._under_test is not None and self._under_test.started.node == node:
                 continue
-            spec = process.spec
-            live.node.actions.note(
-                Action(now_us, Effect.KILL, live.node.name, spec.gpu, spec.job or None)
-            )
-            live.node.process_ended(pid, now_us)
+            running = self._running(node)
+            if running and not told:
+                self._left[node] = running
+                self._note_background(node, running=running)
+            elif not running:
+                del self._left[node]
+                was_last = True
+                if told:
+                    self._note_background(node, running=[])
+        return was_last
+
+    def _running(self, node: str) -> list[str]:
+        """The commands of a node's processes, as the journal has them."""
+        folder = self._runbook.folder
+        return [shlex.join(words_of(words, folder)) for words in self._grounds.commands_on(node)]
+
+    def _note_background(self, node: str, **facts: list[str]) -> None:
+        self.journal.write(self.world.now_us, "background", {"node": node, **facts})
+
+    def _clear_what_went_down(self) -> None:
+        """Nothing on a node lives to see it go down, a runbook that reboots it neither."""
+        for name in self._names:
+            if self.world.nodes[name].is_up:
+                self._down.discard(name)
+            elif name not in self._down:
+                self._down.add(name)
+                if self._under_test is not None and self._under_test.started.node == name:
+                    self._end_runbook()
+                if self._left.pop(name, []):
+                    self._note_background(name, running=[])
+                self._grounds.sweep(name)
+
+    def _give_up(self) -> None:
+        """Neither the runbook nor what it started comes to an end: end it, and the run with it."""
+        self._is_given_up = True
+        for node in self._busy:
+            self._grounds.kill(node)
+        self._end_runbook()
+
+    def _end_what_was_left(self) -> None:
+        """The run is over. What was left running ends with it, which is told."""
+        for node, told in self._left.items():
+            if told and not self._is_given_up and (running := self._running(node)):
+                self._note_background(node, ended=running)
+        for under_test in self._past:
+            under_test.close()
+            self.output += bytes(under_test.output)
+
+    # --- notes ------------------------------------------------------------------------------------
 
     def _note_call(self, node: str, call: UnderWay) -> None:
         argv = words_of(call.words, self._runbook.folder)

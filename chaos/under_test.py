@@ -113,22 +113,30 @@ class UnderTest:
         selector.register(self._out, selectors.EVENT_READ, partial(self._read))
 
     @property
-    def outside_pid(self) -> int:
-        """The PID of the process that waits for it, outside of the node."""
-        return self._process.pid
+    def is_coming_or_going(self) -> bool:
+        """Whether it is on its way: not started yet, or ended without anybody knowing how."""
+        if self.poll() is not None:
+            return False
+        children = _read(f"/proc/{self._process.pid}/task/{self._process.pid}/children").split()
+        return all(
+            _read(f"/proc/{child}/stat").rpartition(")")[2][1:2] in "ZX" for child in children
+        )
 
     def poll(self) -> int | None:
         """Its exit status, once it has ended; 128 and the signal's number, if it was killed."""
         return self._process.poll()
 
-    def close(self) -> None:
-        """End it if it lives, with all that it started, and read what is left of its output."""
+    def end(self) -> None:
+        """End it if it lives. What it has started may run on, and print."""
         os.close(self._held)
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(5)
         if self._process.returncode is None:
             self._process.send_signal(signal.SIGKILL)
             self._process.wait()
+
+    def close(self) -> None:
+        """Once it has ended: read what is left of its output, and no more."""
         self._read()
         if self._reads:
             self._selector.unregister(self._out)
@@ -145,6 +153,13 @@ class UnderTest:
                 self._selector.unregister(self._out)
                 self._reads = False
             self.output += piece[: _MOST_OUTPUT - len(self.output)]
+
+
+def _read(path: str) -> str:
+    try:
+        return Path(path).read_text(errors="replace")
+    except OSError:
+        return ""
 
 
 def words_of(words: Sequence[str], folder: Path) -> list[str]:

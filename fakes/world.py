@@ -32,6 +32,8 @@ class World:
         self.nodes = {node.name: node for node in nodes}
         self.seed = seed
         self.now_us = 0
+        self.events = 0
+        """How many scheduled actions have happened."""
         self._queue = EventQueue()
         for node in self.nodes.values():
             node.world = self
@@ -95,6 +97,7 @@ class World:
         while (due_us := self._queue.next_us()) <= to_us:
             self.now_us = max(self.now_us, due_us)
             happened = True
+            self.events += 1
             ticket = self._queue.pop()
             action, ticket.action = ticket.action, None
             self._touched.update(ticket.concerns or self.nodes)

@@ -6,7 +6,7 @@ import contextlib
 import os
 import socket
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
@@ -158,6 +158,11 @@ class SandboxHost:
         """End a process that this host started, and let it stand in /proc as ended (Z, ps(1))."""
         with contextlib.suppress(NodeEndedError):
             self._send({"leave": pid})
+
+    def sweep(self, keep: Collection[int]) -> None:
+        """End every process on the node but its first one and those in ``keep``."""
+        with contextlib.suppress(NodeEndedError):
+            self._send({"sweep": sorted(keep)})
 
     def fileno(self) -> int:
         """Ready for reading when :meth:`exited` has something to tell."""

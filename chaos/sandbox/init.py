@@ -12,6 +12,7 @@ socket, and tells what happened the same way:
   the file ``output``, and holds ``devices``;
 * ``{"kill": PID}``: no answer; ``{"leave": PID}``: the same, but it is not reaped before it is
   killed once more;
+* ``{"sweep": PIDS}``: no answer; ends every process of the node but those and this one;
 * at any time, of a process that it spawned: ``{"exited": PID, "status"}``.
 
 When the socket ends, so does the node: a simulator killed in whatever way leaves no process behind.
@@ -41,6 +42,10 @@ from chaos.sandbox.plan import Root
 from chaos.sandbox.root import build
 
 _GRACE_S = 0.3
+_MOST_PIDS = 8192
+_OWN_LIMIT_SINCE = (6, 14)
+_SWEEPS = 1000
+"""How often to look for processes that were started meanwhile."""
 _LAST_PID = "/proc/sys/kernel/ns_last_pid"
 
 
@@ -89,6 +94,8 @@ class Init:
                 self._orders.send({"failed": str(error)})
             else:
                 self._orders.send({"spawned": pid})
+        elif "sweep" in order:
+            self._sweep({os.getpid(), *order["sweep"]})
         elif order.get("leave") in self._children:
             self._undead.add(order["leave"])
             os.kill(order["leave"], signal.SIGKILL)
@@ -119,6 +126,20 @@ class Init:
                 os._exit(127)
         self._children.add(child)
         return child
+
+    def _sweep(self, keep: set[int]) -> None:
+        """End every other process: stop them first, for who is stopped starts no more."""
+        if self._programs is None:
+            return
+        stopped: set[int] = set()
+        for _ in range(_SWEEPS):
+            found = set(_processes()) - keep - stopped
+            if not found:
+                break
+            _signal(found, signal.SIGSTOP)
+            stopped |= found
+        _signal(stopped, signal.SIGKILL)
+        self._reap()
 
     def _reap(self) -> None:
         for wanted in self._ended():
@@ -162,6 +183,28 @@ class Init:
                     time.sleep(0.01)
             except ChildProcessError:
                 return
+
+
+def _limit_processes() -> None:
+    """Let the node have no more processes than PIDs up to a limit, where that is its own.
+
+    It is a PID namespace's own since Linux 6.14; before, it would be the machine's.
+    """
+    version = tuple(int(part) for part in os.uname().release.split(".")[:2] if part.isdecimal())
+    if version >= _OWN_LIMIT_SINCE:
+        with contextlib.suppress(OSError):
+            Path("/proc/sys/kernel/pid_max").write_text(f"{_MOST_PIDS}", encoding="ascii")
+
+
+def _processes() -> list[int]:
+    """The PIDs of all processes of the node."""
+    return [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdecimal()]
+
+
+def _signal(pids: set[int], number: int) -> None:
+    for pid in pids:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, number)
 
 
 def _zombies() -> list[int]:
@@ -220,6 +263,7 @@ def _set_up(node: str, root: Root, *, user: bool) -> tuple[int, Programs]:
     socket.sethostname(node)
     kernel.make_mounts_private()
     kernel.mount("proc", "/proc", kernel.NO_SETUID | kernel.NO_DEVICES | kernel.NO_PROGRAMS)
+    _limit_processes()
     users = new_network(user=user)
     build(root)
     return outside, Programs(users, new_view(root.staging, users))

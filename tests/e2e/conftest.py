@@ -260,6 +260,7 @@ runbook: {run: ./runbook, args: ["{gpu}", "{node}"], when: GpuThermalThrottle, R
 expect:
   - {incident: GpuThermalThrottle, gpu: n0/3, within: 2m}
 allow: [GpuPowerCapped, JobFailed]
+stop: STOP
 """
 
 
@@ -307,6 +308,7 @@ def rehearse(folder: Path) -> Callable[..., Rehearsed]:
         runbook: str = "exit: 0",
         program: str = "./runbook",
         when: str = "GpuThermalThrottle",
+        stop: str = "{}",
     ) -> Rehearsed:
         (folder / "runbook").write_text(f"#!/bin/bash\n{script}\n", encoding="utf-8")
         (folder / "runbook").chmod(0o755)
@@ -314,6 +316,7 @@ def rehearse(folder: Path) -> Callable[..., Rehearsed]:
         text = text.replace("when: GpuThermalThrottle", f"when: {when}")
         if "args:" in runbook:
             text = text.replace(' args: ["{gpu}", "{node}"],', "")
+        text = text.replace("STOP", stop)
         head, allow = text.split("allow:")
         (folder / "drill.yaml").write_text(f"{head}{expect}allow:{allow}", encoding="utf-8")
         journal = folder / f"{time.monotonic_ns()}.jsonl"
