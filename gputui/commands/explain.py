@@ -7,11 +7,17 @@ import difflib
 import re
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gputui.commands.parser import CommandParser
 from gputui.exit_codes import BAD_USAGE, HEALTHY
 from gputui.streams import complain
+
+if TYPE_CHECKING:
+    from gputui.explain.explanation import Explanation
+    from gputui.facts.compat import Version
 
 _EXAMPLES = """\
 gputui explain 79                              an Xid
@@ -27,6 +33,9 @@ exit codes: 0 explained, 64 not understood
 """
 
 _MOST_READ = 1 << 16
+_MOST_LINES = 500
+_WORDS_OF_A_LINE = 4
+"""A line that was pasted has more words than a name or a number."""
 
 _PATH = re.compile(r"(?:~|\.{0,2})/\S+|\S+\.(?:log|txt|gz)")
 """Nothing that can be explained looks like a path."""
@@ -39,7 +48,7 @@ def run(arguments: Sequence[str]) -> int:
     parser = CommandParser("explain", _EXAMPLES, _EXIT_CODES)
     add = parser.add_argument
     add("words", nargs="+", metavar="WHAT", help="a number, a name or a text; - for stdin")
-    add("--json", action="store_true", help="one object")
+    add("--json", action="store_true", help="an object for each thing")
     add("--driver", type=_version, metavar="VERSION", help="the driver that printed the line")
     options = parser.parse_args(list(arguments))
     question = " ".join(options.words)
@@ -55,17 +64,35 @@ def run(arguments: Sequence[str]) -> int:
     from gputui.explain import report
     from gputui.explain.topics import topics
 
-    for topic in topics():
-        found = topic.explain(question, driver)
-        if found is not None:
-            shown = report.as_json(question, found) if options.json else report.text(found)
-            sys.stdout.write(shown)
-            _tell_problems()
-            return HEALTHY
+    found = _explained(question, driver)
+    if found:
+        write = partial(report.as_json, question) if options.json else report.text
+        sys.stdout.write(("" if options.json else "\n").join(map(write, found)))
+        _tell_problems()
+        return HEALTHY
     complain(_not_understood(question))
     for topic in topics():
         print(f"  {topic.known}", file=sys.stderr)
     return BAD_USAGE
+
+
+def _explained(question: str, driver: Version | None) -> list[Explanation]:
+    """What is known of a question; of several lines, all that is in them, each thing once."""
+    first = _first_known(question, driver)
+    found = {} if first is None else {first.title: first}
+    lines = [line for line in question.splitlines() if len(line.split()) >= _WORDS_OF_A_LINE]
+    for line in lines[:_MOST_LINES] if len(lines) > 1 else ():
+        one = _first_known(line, driver)
+        if one is not None:
+            found.setdefault(one.title, one)
+    return list(found.values())
+
+
+def _first_known(question: str, driver: Version | None) -> Explanation | None:
+    from gputui.explain.topics import topics
+
+    explained = (topic.explain(question, driver) for topic in topics())
+    return next((one for one in explained if one is not None), None)
 
 
 def _version(text: str) -> str:

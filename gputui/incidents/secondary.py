@@ -36,7 +36,7 @@ _REMOVAL = 45
 
 _REMOVED_FOR = frozenset({13, 31, 43, 62, 109, *_PRIMARY})
 
-_HANGS_AFTER = frozenset({62, 48, 95, 140, 64})
+_HANGS_AFTER = frozenset({62, 48, 95, 140, 64, 109})
 """With these a GPU stops, and with it the processor that would have to answer the driver."""
 
 WITHIN_S = 10.0

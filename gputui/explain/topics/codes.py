@@ -15,10 +15,15 @@ from gputui.model import Action
 KNOWN = "an Xid (79), an SXid (SXid 20009), a CUDA error (CUDA error 802), or NVIDIA's name of one"
 
 _NUMBER = re.compile(
-    r"(?:(?P<what>s?xid|cuda(?: runtime)?(?: error)?|error)\s*[:#(]?\s*)?(?P<code>\d{1,9})\)?",
-    re.IGNORECASE,
+    r"(?:(?P<what>s?xid|cuda(?: runtime)?(?: error)?|error)\s*[:#(]?\s*)?"
+    r"(?P<code>0x[0-9a-f]{1,8}|\d{1,9})\)?"
+    r"(?:\s*,?\s*(?P<word>(?:link )?fatal|non-?fatal|correctable)\b.*)?",
+    re.IGNORECASE | re.DOTALL,
 )
+"""Behind an SXid's number the driver says how bad it is."""
+
 _LEAST_SXID = 10_000
+_MOST_XID = 999
 
 
 def explain(question: str, driver: Version | None) -> Explanation | None:
@@ -26,7 +31,11 @@ def explain(question: str, driver: Version | None) -> Explanation | None:
     found = _NUMBER.fullmatch(question.strip())
     if found is None:
         return _by_name(question.strip())
-    code, what = int(found["code"]), (found["what"] or "").lower()
+    digits, what = found["code"].lower(), (found["what"] or "").lower()
+    code = int(digits, 16 if digits.startswith("0x") else 10)
+    what = what or ("sxid" if found["word"] else "")
+    if not what and digits.startswith("0x") and (code & (code - 1) == 0 or code > _MOST_XID):
+        return None  # a single bit is a reason of clocks
     if what == "xid":
         return of_xid(xid_fact(code))
     if what == "sxid":

@@ -8,7 +8,9 @@ from gputui.incidents import evidence
 from gputui.incidents.history import History
 from gputui.incidents.memory_errors import (
     REMAP_FAILURE_XID,
+    REMAP_XID,
     UNCORRECTABLE_XIDS,
+    is_about_pages,
     is_on_chip,
     xids_on,
 )
@@ -28,13 +30,16 @@ from gputui.incidents.verdict import RECOVERY_ACTION_CHANGED, said_in, severity_
 from gputui.logs.kernel import KernelEvent
 from gputui.model import Action, GpuSample, NodeSample
 
-_CONTAINED, _UNCONTAINED, _ESCAPED = 94, 95, 140
+_DOUBLE_BIT, _CONTAINED, _UNCONTAINED, _ESCAPED = 48, 94, 95, 140
 _QUIET = after(hours=24)
 
 _TOLD_AT_END = 4
 
 _COUNTED_WITHIN_S = 30.0
 """What the log tells, the counters tell by then, unless it has been taken back by a reset."""
+
+_TOGETHER_S = 10.0
+"""What the driver tells within so many seconds is of one error."""
 
 _MOST_SRAM_ERRORS = 4
 """More than this over a board's life, and it is returned: field practice where the driver's own
@@ -71,7 +76,11 @@ def ecc_uncorrectable_told(event: KernelEvent, past: History) -> Iterator[Findin
     if event.code == RECOVERY_ACTION_CHANGED and said_in(event) is Action.IGNORE:
         yield Over(subject)
     elif event.code in UNCORRECTABLE_XIDS:
-        told = [event] if gpu is None else xids_on(gpu, past, UNCORRECTABLE_XIDS, event.time_s)
+        told = (
+            past.xids_near(UNCORRECTABLE_XIDS, event.time_s, _TOGETHER_S, event.bus_id)
+            if gpu is None
+            else xids_on(gpu, past, UNCORRECTABLE_XIDS, event.time_s)
+        )
         yield _finding(subject, gpu, past, told or [event], (event.text,))
 
 
@@ -132,7 +141,7 @@ def _finding(
     since_s: float | None = None,
 ) -> Finding:
     cause = _cause(gpu, past, told)
-    action, text = _BY_CAUSE[cause], _TEXTS[cause]
+    action, text = _BY_CAUSE[cause], _text(cause, gpu, past, told)
     if gpu is not None:
         action = verdict(gpu, _lately(gpu, past, told)) or action
         if why := _why_replace(gpu, past, told):
@@ -150,6 +159,22 @@ def _finding(
         since_s=since_s,
         severity=severity_of(action),
     )
+
+
+def _text(cause: str, gpu: GpuSample | None, past: History, told: Sequence[KernelEvent]) -> str:
+    """Of one error the driver may tell by several Xids: 48 what it was, 94 that it was contained,
+    63 that a spare row waits to take the place of the bad one.
+    """
+    text = _TEXTS[cause]
+    if not told:
+        return text
+    if cause == "contained" and any(event.code == _DOUBLE_BIT for event in _ends(told)):
+        text = "double-bit error in its memory, contained to its application"
+    last = told[-1]
+    remapped = past.xids_near((REMAP_XID,), last.time_s, _TOGETHER_S, last.bus_id)
+    if any(not is_about_pages(event, gpu) for event in remapped):
+        text = f"{text}; a spare row takes its place at the next reset"
+    return text
 
 
 def _ends(told: Sequence[KernelEvent]) -> Sequence[KernelEvent]:
