@@ -166,10 +166,12 @@ def command(*names: str, latency_us: Latency) -> Callable[[_Function], _Function
 
 @cache
 def commands() -> Mapping[str, Command]:
-    """All look-alikes, by name."""
+    """All look-alikes, by name; and what stands for commands that have none (unmodelled.py)."""
     folder = import_module("fakes.commands")
     for module in pkgutil.iter_modules(folder.__path__, f"{folder.__name__}."):
         import_module(module.name)
+    for name, stand_in in import_module("fakes.commands.unmodelled").stand_ins():
+        _commands.setdefault(name, stand_in)
     return _commands
 
 
