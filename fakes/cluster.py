@@ -25,6 +25,7 @@ from fakes.cluster_records import (
     Request,
     Reservation,
 )
+from fakes.kubernetes.state import Kubernetes
 from fakes.placement import reason_of, room_for, specs_of
 from fakes.process import JobSpec, Process
 
@@ -55,6 +56,7 @@ class Cluster:
         self.reservations: dict[str, Reservation] = {}
         self.schedules = schedules
         self.scheduler: str | None = "slurm" if schedules else None
+        self.kubernetes = Kubernetes()
         self.actions = Actions()
         self.on_change: Callable[[], None] | None = None
         self._world = world
@@ -173,6 +175,10 @@ class Cluster:
         self.node(name).drain = None
         self._note(Effect.UNCORDON, node=name)
         self._place_soon(0)
+
+    def drained(self, name: str) -> None:
+        """Somebody emptied a cordoned node."""
+        self._note(Effect.DRAIN, node=name, detail="evicted")
 
     def requeue(self, name: str, *, held: bool = False) -> None:
         """End a job and let it wait for its next start, or for its release."""
