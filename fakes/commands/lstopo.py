@@ -42,14 +42,14 @@ def main(argv: Sequence[str], node: Node, out: TextIO, err: TextIO) -> int:
 
 def _package(node: Node, package: int, *, devices: bool) -> Iterator[str]:
     memory_gib = machine.memory_kib_of(package) // _KIB_IN_GIB
-    caches = f"({machine.L1D_KIB_PER_CORE}KB) + L1i L#{{0}} ({machine.L1I_KIB_PER_CORE}KB) + Core L#{{0}}"
     yield f"  Package L#{package}"
     yield f"    NUMANode L#{package} (P#{package} {memory_gib}GB)"
     yield f"    L3 L#{package} ({machine.L3_KIB_PER_SOCKET // 1024}MB)"
     first, second = machine.cpus_of(package)
     for cpu, sibling in zip(first, second, strict=True):
-        l2 = f"L2 L#{cpu} ({machine.L2_KIB_PER_CORE}KB) + L1d L#{cpu} "
-        yield f"      {l2}{caches.format(cpu)}"
+        l1 = f"L1d L#{cpu} ({machine.L1D_KIB_PER_CORE}KB) + L1i L#{cpu}"
+        l1 += f" ({machine.L1I_KIB_PER_CORE}KB)"
+        yield f"      L2 L#{cpu} ({machine.L2_KIB_PER_CORE}KB) + {l1} + Core L#{cpu}"
         yield f"        PU L#{2 * cpu} (P#{cpu})"
         yield f"        PU L#{2 * cpu + 1} (P#{sibling})"
     for device in pci_devices(node) if devices else ():
