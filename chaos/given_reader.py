@@ -23,7 +23,7 @@ BEFORE = {"files": "file", "services": "service", "env": "env"}
 
 GIVEN_KEYS = ("fleet", "jobs", *BEFORE, "steady", "expected_gpus")
 FLEET_KEYS = ("nodes", "gpus", "model", "driver", "scheduler", "nics", "spares")
-SCHEDULERS = ("slurm",)
+SCHEDULERS = ("slurm", "kubernetes")
 JOB_KEYS = ("id", "gpus", "nodes", "load", "memory", "user", "command", "priority")
 
 _NIC = re.compile(r"[a-z][a-z0-9_.-]{0,14}")
