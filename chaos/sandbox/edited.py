@@ -89,11 +89,11 @@ class EditedFiles:
         parts = path.removeprefix(f"{self._prefix}/").split("/")
         with self._folder_of(parts[:-1]) as folder:
             name = parts[-1]
-            # What is there may be a link, which would lead out of the node, or read-only.
+            # What is there may be a link, which would lead out of the node, or not for writing.
             with contextlib.suppress(FileNotFoundError):
                 found = os.stat(name, dir_fd=folder, follow_symlinks=False)
-                is_usable = stat.S_ISREG(found.st_mode) and found.st_mode & stat.S_IWUSR
-                if text is None or not is_usable:
+                is_ours = stat.S_ISREG(found.st_mode) and found.st_mode & stat.S_IWUSR
+                if text is None or not is_ours:
                     os.unlink(name, dir_fd=folder)
             self._marks.pop(path, None)
             if text is None:
