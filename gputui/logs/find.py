@@ -24,6 +24,9 @@ from gputui.logs.tail import FileTail, KmsgTail, Tail
 ENVIRONMENT = "GPUTUI_KERNEL_LOG"
 """Names a log as ``--kernel-log`` would, for those who start the monitor through other programs."""
 
+FABRIC_MANAGER = "/var/log/fabricmanager.log"
+"""Where the Fabric Manager writes what it does not tell the system's log."""
+
 CANDIDATES = (JOURNAL, KMSG, "/var/log/kern.log", "/var/log/syslog", "/var/log/messages")
 
 MOST_READ_BACK = 2000
@@ -49,11 +52,17 @@ class HeardLine:
 class KernelLog:
     """The log that is followed: the first of those chosen that can be read.
 
+    Where nobody named one, the Fabric Manager's log is followed beside it, once there is one.
     ``name`` says which it is, None for none; ``notice`` is one line for people about those that
     cannot be read, empty once one is. A log that cannot be read is no reason to stop.
     """
 
-    def __init__(self, choice: str, candidates: tuple[str, ...] = CANDIDATES) -> None:
+    def __init__(
+        self,
+        choice: str,
+        candidates: tuple[str, ...] = CANDIDATES,
+        beside: str = FABRIC_MANAGER,
+    ) -> None:
         self.name: str | None = None
         self._choice = os.environ.get(ENVIRONMENT, AUTO) if choice == AUTO else choice
         self._left = list(candidates) if self._choice == AUTO else [self._choice]
@@ -61,6 +70,8 @@ class KernelLog:
             self._left = []
         self._tried: list[str] = []
         self._tail: Tail | None = None
+        self._beside = beside if self._choice == AUTO else ""
+        self._beside_tail: FileTail | None = None
         self._passed_over = 0
 
     @property
@@ -88,10 +99,15 @@ class KernelLog:
     @property
     def is_polled(self) -> bool:
         """Whether it has to be looked at by the clock."""
+        if self._beside_tail is not None:
+            return True
         return self._tail is not None and self._tail.descriptor() is None
 
     def read(self) -> list[HeardLine]:
         """Return what came since the last call; the first time, what is there already."""
+        return [*self._read_kernels(), *self._read_beside()]
+
+    def _read_kernels(self) -> list[HeardLine]:
         lines: list[HeardLine] = []
         while self._tail is None and self._left:
             lines += self._open(self._left.pop(0))
@@ -100,12 +116,36 @@ class KernelLog:
         lines += [self._heard(line) for line in self._tail.read()]
         if self._tail.failure:
             self._tried.append(f"{self.name}: {self._tail.failure}")
-            self.close()
-            lines += self.read()
+            self._let_go()
+            lines += self._read_kernels()
         return lines
 
+    def _read_beside(self) -> list[HeardLine]:
+        """What the Fabric Manager says. That it has no log, or one that may not be read, is no
+        notice: few nodes have one.
+        """
+        if self._beside_tail is not None:
+            came = filter(is_interesting, self._beside_tail.read())
+            return [HeardLine(line, live=True) for line in came]
+        if not self._beside:
+            return []
+        try:
+            if not stat.S_ISREG(Path(self._beside).stat().st_mode):
+                return []
+            self._beside_tail = FileTail(Path(self._beside))
+            lines, _ = _this_boot(self._beside_tail.read_back())
+        except OSError:
+            return []
+        return [HeardLine(line, live=False) for line in lines]
+
     def close(self) -> None:
-        """Let go of the log."""
+        """Let go of the logs."""
+        self._let_go()
+        if self._beside_tail is not None:
+            self._beside_tail.close()
+            self._beside_tail = None
+
+    def _let_go(self) -> None:
         tail, self._tail, self.name = self._tail, None, None
         if tail is not None:
             tail.close()
@@ -115,7 +155,7 @@ class KernelLog:
             self._tail = _OPENERS.get(name, _open_path)(name)
             lines, self._passed_over = _this_boot(self._tail.read_back())
         except OSError as error:
-            self.close()
+            self._let_go()
             self._tried.append(f"{name}: {error.strerror or error}")
             return []
         self.name = name

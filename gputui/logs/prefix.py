@@ -45,6 +45,8 @@ _PREFIX = rf"""
     )?
     (?:\[(?:[A-Z][a-z]{{2}}\s)?(?P<date_month>{_MONTH})\s+(?P<date_day>\d\d?)\s
        (?P<date_clock>\d\d:\d\d:\d\d)\s(?P<date_year>\d{{4}})\]\s?)?                 # dmesg -T
+    (?:\[(?P<fm_month>{_MONTH})\s+(?P<fm_day>\d\d?)\s(?P<fm_year>\d{{4}})\s
+       (?P<fm_clock>\d\d:\d\d:\d\d)\]\s)?                         # the Fabric Manager's own log
     (?:\[(?:(?:{_MONTH})\s*\d\d?\s\d\d:\d\d|\s*\+\d+\.\d+|\s*<\s*\d+\.\d+\s*>)\]\s?)?  # dmesg -e
     (?:\[\s*[TC]\d+\]\s?)?                                        # thread or CPU
     \s*
@@ -178,6 +180,8 @@ def _split(line: str, now_s: float) -> tuple[Stamp, str]:
         wall_s, host = float(unix), parts["unix_host"]
     elif month := parts["date_month"]:
         wall_s = _of_month(month, parts["date_day"], parts["date_year"], parts["date_clock"], now_s)
+    elif month := parts["fm_month"]:
+        wall_s = _of_month(month, parts["fm_day"], parts["fm_year"], parts["fm_clock"], now_s)
     return Stamp(wall_s, uptime_s, host or parts["uptime_host"]), line[found.end() :]
 
 

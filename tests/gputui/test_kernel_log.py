@@ -342,3 +342,54 @@ def test_the_journals_program_ends_with_whoever_reads_it(journal):
     while list(followers()):
         assert time.monotonic() < deadline
         time.sleep(0.05)
+
+
+FABRIC = (
+    "[{day} {year} {clock}] [ERROR] [tid 99] detected NVSwitch fatal error 12028 on fid 0 on "
+    "NVSwitch pci bus id 00000000:86:00.0 physical id 1 port 12\n"
+)
+
+
+def fabric_line(time_s):
+    """What the Fabric Manager writes into its own log."""
+    return time.strftime(
+        FABRIC.format(day="%b %d", year="%Y", clock="%H:%M:%S"), time.localtime(time_s)
+    )
+
+
+def test_the_fabric_managers_log_is_followed_beside(log, tmp_path, monkeypatch):
+    """Its errors of switches come with those of the kernel, each with its own time."""
+    monkeypatch.delenv(ENVIRONMENT, raising=False)
+    beside = tmp_path / "fabricmanager.log"
+    now_s = float(int(time.time()))
+    beside.write_text(f"[chatter]\n{fabric_line(now_s - 60)}", encoding="utf-8")
+    followed = KernelLog("auto", (str(log),), str(beside))
+    (before,) = followed.read()
+    event = KernelParser().parse(before.text, now_s, live=before.live)
+    assert (event.kind, event.code, event.bus_id) == ("fm_sxid", 12028, "0000:86:00")
+    assert event.time_s == now_s - 60
+    append(beside, f"[chatter]\n{fabric_line(now_s)}".encode())
+    assert [line.live for line in followed.read()] == [True]
+    assert followed.is_polled
+    followed.close()
+
+
+def test_a_fabric_managers_log_may_come_later(log, tmp_path, monkeypatch):
+    """It is written when the service starts; where there is none, nothing is said of it."""
+    monkeypatch.delenv(ENVIRONMENT, raising=False)
+    beside = tmp_path / "fabricmanager.log"
+    followed = KernelLog("auto", (str(log),), str(beside))
+    assert followed.read() == []
+    assert followed.notice == ""
+    beside.write_text(fabric_line(time.time()), encoding="utf-8")
+    assert len(followed.read()) == 1
+    followed.close()
+
+
+def test_with_a_log_that_was_named_nothing_else_is_read(log, tmp_path):
+    """Whoever names a log means that one."""
+    beside = tmp_path / "fabricmanager.log"
+    beside.write_text(fabric_line(time.time()), encoding="utf-8")
+    followed = KernelLog(str(log), beside=str(beside))
+    assert followed.read() == []
+    followed.close()
