@@ -7,7 +7,7 @@ one moment; and a call must stay quick, whatever is asked of it.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from ctypes import byref
 from typing import Any
 
@@ -115,6 +115,7 @@ class Gpu:
         self.handle = handle
         self.index = index
         self._answers: dict[tuple[Any, ...], Any] = {}
+        self._fields: dict[tuple[int, int], Any] = {}
 
     def get(self, function: str, *inputs: Any) -> Any:
         """The function's result; ``Missing`` if it fails."""
@@ -131,6 +132,7 @@ class Gpu:
         """Call a function that changes something; ``Missing`` if it is refused."""
         _checked(self.ask(function, *inputs))
         self._answers.clear()
+        self._fields.clear()
 
     def filled(self, function: str, name: str, version: int = 0) -> Any:
         """The structure called ``name``, as the function fills it.
@@ -146,9 +148,18 @@ class Gpu:
             self._answers[key] = answer if isinstance(answer, Missing) else structure
         return _checked(self._answers[key])
 
+    def read_fields(self, wanted: Iterable[tuple[int, int]]) -> None:
+        """Ask for field values (number and scope) in one call, so that each is at hand later."""
+        asked = [each for each in wanted if each not in self._fields]
+        if asked:
+            values = self.get("nvmlDeviceGetFieldValues", tuple(asked))
+            self._fields.update(zip(asked, values, strict=True))
+
     def field(self, number: int, scope: int = 0) -> Any:
         """A field value (NVML_FI_*) of a scope; each has a return code of its own."""
-        (value,) = self.get("nvmlDeviceGetFieldValues", ((number, scope),))
+        if (number, scope) not in self._fields:
+            self.read_fields(((number, scope),))
+        value = self._fields[number, scope]
         if value.nvmlReturn:
             raise Missing(int(value.nvmlReturn))
         return getattr(value.value, _FIELD_TYPES[value.valueType])

@@ -80,8 +80,13 @@ def part(function: str, which: int | str, *inputs: int, by: Callable[[int], str]
     return read
 
 
+FIELD_VALUES: set[tuple[int, int]] = set()
+"""All field values that are worded anywhere: a report asks for them at once."""
+
+
 def field_value(number: int, scope: int = 0, by: Callable[[int], str] = str) -> Read:
     """A field value (NVML_FI_*), worded by ``by``."""
+    FIELD_VALUES.add((number, scope))
     return lambda gpu: by(gpu.field(number, scope))
 
 

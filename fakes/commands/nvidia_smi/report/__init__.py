@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from typing import TextIO
 
 from fakes.commands.nvidia_smi.fields import BY_NAME
-from fakes.commands.nvidia_smi.reading import Driver, Gpu
+from fakes.commands.nvidia_smi.reading import Driver, Gpu, Missing
 from fakes.commands.nvidia_smi.report.layout import Sheet
 from fakes.commands.nvidia_smi.report.parts import PARTS, SECTIONS
 from fakes.commands.nvidia_smi.report.text import TextSheet
 from fakes.commands.nvidia_smi.report.xml import XmlSheet
 from fakes.commands.nvidia_smi.selection import Ended, status_of
+from fakes.commands.nvidia_smi.words import FIELD_VALUES
 from fakes.nvml.codes import Code
 
 _ALSO_IN_XML = ("Accounted Processes",)
@@ -31,6 +33,7 @@ def print_report(driver: Driver, gpus: Sequence[Gpu], sections: Sequence[str], o
     sheet.line("Attached GPUs", str(driver.get("nvmlDeviceGetCount")))
     parts = [part for part in PARTS if part.belongs(wanted)]
     for gpu in gpus:
+        _have_fields(gpu)
         sheet.open(f"GPU {BY_NAME['pci.bus_id'].line(gpu, driver)}")
         for part in parts:
             part.write(gpu, sheet)
@@ -46,6 +49,7 @@ def print_xml(driver: Driver, gpus: Sequence[Gpu], out: TextIO) -> None:
     _begin(sheet, driver)
     sheet.line("Attached GPUs", str(driver.get("nvmlDeviceGetCount")))
     for gpu in gpus:
+        _have_fields(gpu)
         sheet.begin("gpu", id=BY_NAME["pci.bus_id"].line(gpu, driver))
         for part in PARTS:
             if part.belongs(frozenset()) or part.label in _ALSO_IN_XML:
@@ -53,6 +57,12 @@ def print_xml(driver: Driver, gpus: Sequence[Gpu], out: TextIO) -> None:
         sheet.end()
     sheet.end()
     out.write("".join(sheet.lines))
+
+
+def _have_fields(gpu: Gpu) -> None:
+    """Ask for all field values at once. A GPU that does not tell them is told of by each line."""
+    with contextlib.suppress(Missing):
+        gpu.read_fields(sorted(FIELD_VALUES))
 
 
 def _begin(sheet: Sheet, driver: Driver) -> None:

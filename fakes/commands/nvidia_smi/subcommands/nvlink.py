@@ -42,7 +42,7 @@ _CAPABILITIES = (
     "P2P is supported", "Access to system memory supported", "P2P atomics supported",
     "System memory atomics supported", "SLI is supported", "Link is supported",
 )  # fmt: skip
-_SPEED_MB, _LINKS, _REMOTE_LINK = 164, 91, 146
+_SPEED_MB, _LINKS, _REMOTE_LINK, _UP = 164, 91, 146, 165
 _REPLAY, _RECOVERY, _CRC_DATA = 0, 1, 3
 _DATA, _RAW = ("Data", 138, 139), ("Raw", 140, 141)
 _ALL_INACTIVE = "NVML: Unable to retrieve Nvlink information as all links are inActive"
@@ -71,11 +71,13 @@ def run(argv: Sequence[str], session: Session) -> int:
         return int(Code.NOT_SUPPORTED)
     tell = _chosen(options)
     only = options.get("link")
+    fields = [_UP, *_FIELDS.get(tell, ())]
     for gpu in gpus:
         out.write(f"{heading(gpu)}\n")
         if _is_split(gpu):
             out.write(f"{_IN_MIG_MODE}\n")
             continue
+        gpu.read_fields([(field, link) for field in fields for link in range(_count(gpu))])
         links = [int(only)] if only and only.isdecimal() else range(_count(gpu))
         if not any(_is_up(gpu, link) for link in links):
             out.write(f"{_ALL_INACTIVE}\n")
@@ -152,6 +154,9 @@ _TELLERS: dict[str, _Tell] = {
     "remotelinkinfo": _far_link,
 }
 
+_FIELDS: dict[_Tell, tuple[int, ...]] = {_status: (_SPEED_MB,), _far_link: (_REMOTE_LINK,)}
+"""The field values of links that some of them read: asked for all links at once."""
+
 
 def _count(gpu: Gpu) -> int:
     try:
@@ -164,7 +169,7 @@ def _count(gpu: Gpu) -> int:
 
 def _is_up(gpu: Gpu, link: int) -> bool:
     try:
-        return bool(gpu.get("nvmlDeviceGetNvLinkState", link))
+        return bool(gpu.field(_UP, link))
     except Missing as missing:
         if missing.code in (Code.NOT_SUPPORTED, Code.INVALID_ARGUMENT):
             return False

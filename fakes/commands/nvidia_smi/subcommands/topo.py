@@ -55,7 +55,7 @@ Legend:
 _LEVELS = {0: "PIX", 10: "PIX", 20: "PXB", 30: "PHB", 40: "NODE", 50: "SYS"}
 _P2P_WORDS = ("OK", "CNS", "GNS", "TNS", "NS", "NS", "U")
 _P2P_KINDS = {"r": 0, "w": 1, "n": 2, "a": 3, "p": 4}
-_LINKS, _SWITCH, _UP = 91, 2, 1
+_LINKS, _STATE, _SWITCH, _UP = 91, 165, 2, 1
 _CPU_WORDS = 64
 
 
@@ -134,8 +134,9 @@ def _links(gpu: Gpu) -> _Links:
         count = int(gpu.field(_LINKS))
     except Missing:
         return _NO_LINKS
+    gpu.read_fields([(_STATE, link) for link in range(count)])
     for link in range(count):
-        if gpu.ask("nvmlDeviceGetNvLinkState", link) != _UP:
+        if gpu.field(_STATE, link) != _UP:
             continue
         if gpu.ask("nvmlDeviceGetNvLinkRemoteDeviceType", link) == _SWITCH:
             through += 1
