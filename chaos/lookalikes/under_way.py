@@ -24,7 +24,7 @@ from chaos.lookalikes.wire import (
     signal_message,
     words_message,
 )
-from fakes.commands.registry import NOT_UNDERSTOOD, Command
+from fakes.commands.registry import NOT_UNDERSTOOD, Command, Meant
 from fakes.commands.registry import Call as CommandCall
 from fakes.node import Node
 from fakes.nvml.answer import FOREVER_US, Answer, Call, answer, entries
@@ -160,7 +160,7 @@ class UnderWay:
             self._scene.bindings.give_back(binding)
         self._flush()
         self.changed = self.changed or self._scene.node.actions.count != acted
-        if status == NOT_UNDERSTOOD:
+        if status == NOT_UNDERSTOOD and not isinstance(status, Meant):
             words = shlex.join([self._request.program, *self._request.argv])
             self.problem = f"a call was not understood: {words} ({self._last_error})."
         self.status = status & 0xFF

@@ -44,6 +44,10 @@ NOT_UNDERSTOOD = 125
 The run takes note of it: what such a script does next proves nothing."""
 
 
+class Meant(int):
+    """An exit status as the real command has it, be it 125."""
+
+
 def _alone(*_: object) -> NoReturn:
     raise LookupError("this call has no process of its own")
 

@@ -4,25 +4,39 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from math import ceil
 from typing import TextIO
 
 from fakes.commands.registry import NOT_UNDERSTOOD, command
 from fakes.nvml.answer import FOREVER_US
 
-_DURATION = re.compile(r"(\d+(?:\.\d*)?|\.\d+)([smhd]?)")
+_DURATION = re.compile(
+    r"\s*\+?(?:(?P<hex>0x[\da-f]+(?:\.[\da-f]*)?(?:p[+-]?\d+)?)"
+    r"|(?P<endless>inf(?:inity)?)"
+    r"|(?P<decimal>(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?))(?P<unit>[smhd]?)",
+    re.IGNORECASE,
+)
+"""What strtod(3) takes, and a unit."""
 _UNIT_S = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86_400}
 
 
 def duration_us(word: str) -> int | None:
-    """Microseconds of ``5``, ``2.5m`` or ``infinity``; None for anything else.
+    """Microseconds of ``5``, ``2.5m``, ``1e2`` or ``infinity``; None for anything else.
 
     >>> duration_us("1.5m")
     90000000
     """
-    if word in ("inf", "infinity"):
-        return FOREVER_US
     found = _DURATION.fullmatch(word)
-    return round(float(found[1]) * _UNIT_S[found[2]] * 1_000_000) if found else None
+    if found is None or found["unit"] not in _UNIT_S:
+        return None
+    if found["endless"]:
+        return FOREVER_US
+    try:
+        number = float.fromhex(found["hex"]) if found["hex"] else float(found["decimal"])
+    except OverflowError:
+        return FOREVER_US
+    us = number * _UNIT_S[found["unit"]] * 1_000_000
+    return FOREVER_US if us >= FOREVER_US else ceil(us)
 
 
 @command("sleep", latency_us=0)

@@ -9,12 +9,12 @@ import signal as signals
 from collections.abc import Callable, Sequence
 from typing import TextIO
 
-from fakes.commands.registry import NOT_UNDERSTOOD, command
+from fakes.commands.registry import NOT_UNDERSTOOD, Meant, command
 from fakes.commands.sleep import duration_us
 
 _TIMED_OUT = 124
 _KILLED = 137
-_FAILED = 125
+_FAILED = Meant(125)
 _LONG = {"--signal": "-s", "--kill-after": "-k"}
 
 
@@ -59,14 +59,14 @@ def main(
         return _FAILED
     status = spawn(words[1:], limit_us or None)
     if status is not None:
-        return status
+        return Meant(status)
     signal(number)
     status = spawn((), kill_after_us)
     if status is None:
         signal(signals.SIGKILL)
         spawn((), None)
         return _KILLED
-    return status if preserves else _KILLED if number == signals.SIGKILL else _TIMED_OUT
+    return Meant(status) if preserves else _KILLED if number == signals.SIGKILL else _TIMED_OUT
 
 
 def _signal_of(name: str) -> int:

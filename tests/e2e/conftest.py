@@ -259,7 +259,7 @@ timeline:
 runbook: {run: ./runbook, args: ["{gpu}", "{node}"], when: GpuThermalThrottle, RUNBOOK}
 expect:
   - {incident: GpuThermalThrottle, gpu: n0/3, within: 2m}
-allow: [GpuPowerCapped, JobFailed]
+allow: [GpuPowerCapped]
 stop: STOP
 """
 
@@ -309,6 +309,8 @@ def rehearse(folder: Path) -> Callable[..., Rehearsed]:
         program: str = "./runbook",
         when: str = "GpuThermalThrottle",
         stop: str = "{}",
+        timeline: str = "timeline:\n",
+        allow: str = "JobFailed",
     ) -> Rehearsed:
         (folder / "runbook").write_text(f"#!/bin/bash\n{script}\n", encoding="utf-8")
         (folder / "runbook").chmod(0o755)
@@ -316,7 +318,8 @@ def rehearse(folder: Path) -> Callable[..., Rehearsed]:
         text = text.replace("when: GpuThermalThrottle", f"when: {when}")
         if "args:" in runbook:
             text = text.replace(' args: ["{gpu}", "{node}"],', "")
-        text = text.replace("STOP", stop)
+        text = text.replace("STOP", stop).replace("timeline:\n", timeline)
+        text = text.replace("GpuPowerCapped", f"GpuPowerCapped, {allow}")
         head, allow = text.split("allow:")
         (folder / "drill.yaml").write_text(f"{head}{expect}allow:{allow}", encoding="utf-8")
         journal = folder / f"{time.monotonic_ns()}.jsonl"

@@ -77,6 +77,31 @@ def test_a_command_that_is_not_understood_leaves_the_verdict_unknown(me, rehears
     assert "sleep --no-such-option" in done.printed
 
 
+def test_misuse_is_no_lack_of_understanding(me, rehearse):
+    """The real ``timeout`` has an exit status of 125 of its own, and so has what it runs."""
+    script = (
+        "timeout nonsense true; test $? = 125 || exit 7\n"
+        "timeout -s NOPE 1 true; test $? = 125 || exit 8\n"
+        "timeout 5 bash -c 'exit 125'; test $? = 125 || exit 9"
+    )
+    done = rehearse(me, script, "  - {exit: 0, within: 3m}\n")
+    assert done.status == 0, done.printed
+
+
+def test_timeout_is_the_runs(me, rehearse):
+    """Of a command that hangs with its driver, of one that does not end at once, of a shell's."""
+    script = (
+        "timeout 30 nvidia-smi; echo $? $SECONDS\n"
+        "timeout -k 5s 1m bash -c 'trap : TERM; while :; do sleep 1; done'; echo $? $SECONDS\n"
+        "sleep 1e1; echo $SECONDS; sleep 1m 30s; echo $SECONDS; exit 3"
+    )
+    hangs = "timeline:\n  - {at: 31s, hang: {gpu: n0/3}}\n"
+    done = rehearse(me, script, "  - {exit: 0, within: 9m}\n", timeline=hangs, when="GpuHung")
+    assert done.status == 1, done.printed
+    printed = re.findall(r"^\s+\| (.*)$", done.printed, re.MULTILINE)
+    assert printed[-4:] == ["124 30", "137 95", "105", "195"], done.printed
+
+
 def test_a_wrong_exit_status_is_told(me, rehearse):
     """It fails the run: the scenario says how its runbook ends."""
     done = rehearse(me, "exit 3")
