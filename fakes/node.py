@@ -28,6 +28,7 @@ from fakes.pci_writes import PciWrites
 from fakes.process import JobSpec, Process, ProcessHost, ProcessSpec, ProcessTable
 from fakes.profile import Profile
 from fakes.services import Services
+from fakes.storage import Storage
 from fakes.supply import PowerSupply
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ class Node:
     ``power`` says whether it runs, ``boots`` counts how often it went down, and ``booted_us`` is
     when it last came up, None for before the run; ``planned_shutdown`` is the one to come;
     ``up_before_s`` is how long it had been up when the run began.
-    ``modules`` are the kernel's; ``services`` are made when somebody first asks for them;
+    ``modules`` are the kernel's, ``storage`` its file systems; ``services`` are made when somebody first asks for them;
     ``dcgm`` is what its host engine remembers, ``pci_writes`` what was written to its PCI devices;
     ``bmc`` is its service processor.
     ``world`` is the one that it is part of, ``scheduler`` who places jobs on it ("": Slurm).
@@ -104,6 +105,7 @@ class Node:
         self.booted_us: int | None = None
         self.planned_shutdown: object | None = None
         self.up_before_s = UP_BEFORE_S
+        self.storage = Storage()
         self.modules = Modules()
         self.world: World | None = None
         self.scheduler = ""

@@ -122,6 +122,8 @@ FAULTS = {
     ("process", "alien"): ({"alien": "mallory"}, None),
     ("process", "end"): ({"end": True}, None),
     ("process", "idle"): ({"idle": True}, None),
+    ("process", "listens"): ({"listens": 8888}, Told("ServiceExposed", GPU, "no-tls")),
+    ("process", "starved"): ({"starved": "40%"}, None),
     ("process", "zombie"): ({"zombie": True}, Told("GpuMemoryHeld", GPU, "zombie", 12.0)),
     ("remap", "banks_none"): ({"banks_none": 2}, Told("RowRemapFailure", GPU, "dram")),
     ("remap", "failed"): ({"failed": 1}, Told("RowRemapFailure", GPU, "dram", AT_ONCE_S)),
@@ -138,6 +140,15 @@ FAULTS = {
     ("service", "stop"): (
         {"stop": "nvidia-fabricmanager"},
         Told("FabricNotReady", NODE, "fabric-manager"),
+    ),
+    ("storage", "full"): ({"full": "/mnt/data"}, Told("StorageStall", JOB, "storage", AT_ONCE_S)),
+    ("storage", "readonly"): (
+        {"readonly": "/raid"},
+        Told("StorageStall", JOB, "storage", AT_ONCE_S),
+    ),
+    ("storage", "stale"): (
+        {"stale": "/mnt/data"},
+        Told("StorageStall", JOB, "storage", AT_ONCE_S),
     ),
     ("thermal", "airflow"): ({"airflow": "20%"}, Told("GpuThermalThrottle", GPU, "heat-sink", 40)),
     ("thermal", "coolant_flow"): (

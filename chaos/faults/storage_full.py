@@ -1,0 +1,31 @@
+"""Storage: a file system has no room left."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from chaos.fault import fault
+from chaos.selection import Nodes
+from chaos.storage_faults import trouble
+from chaos.undo import Undo
+from fakes.storage import Trouble
+from fakes.world import World
+
+
+@fault("storage", by="full")
+@dataclass(frozen=True, slots=True)
+class StorageFull:
+    """Let a file system be full: writing to it fails with ENOSPC.
+
+    The argument is where it is mounted (/mnt/data). Jobs fail at their next checkpoint.
+    """
+
+    node: Nodes
+    full: str
+
+    does_not_prove: ClassVar[str] = "who has filled it"
+
+    def apply(self, world: World, undo: Undo) -> None:
+        """Let it be so now."""
+        trouble(self.node, self.full, Trouble.FULL, world, undo)
