@@ -13,8 +13,10 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
-from chaos.fault import ArgumentError, FaultType, families, parse_fault
+from chaos.fault import ArgumentError, Fault, FaultError, FaultType, families, parse_fault
+from chaos.fleet import Fleet, Given, Job, build_world
 from chaos.matching import incident_kinds
+from chaos.run import Run
 from chaos.selection import Gpus, JobId, Nodes
 from chaos.values import (
     Celsius,
@@ -93,10 +95,23 @@ def _draw(kind: FaultType, chance: random.Random) -> Drawn | None:
             return None
         words[argument.name] = chance.choice(choices)
     try:
-        parse_fault(kind.family, words)
+        fault = parse_fault(kind.family, words)
     except ArgumentError:
         return None
+    if not _applies(fault):
+        return None
     return Drawn(chance.randint(1, _LATEST_S), kind.family, tuple(words.items()))
+
+
+def _applies(fault: Fault) -> bool:
+    """Whether a fault can be applied to the world of these scenarios as it begins."""
+    fleet = Fleet(nodes=2, gpus=_GPUS, scheduler="slurm")
+    world = build_world(Given(fleet, (Job("train", Gpus("n0/*")),)))
+    try:
+        Run(world).inject(fault)
+    except FaultError:
+        return False
+    return True
 
 
 def _choices(name: str, kind: type[Any]) -> Sequence[str]:

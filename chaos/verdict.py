@@ -99,6 +99,7 @@ class Bench:
         self._children: set[str] = set()
         self._unknown: list[str] = []
         self._unsteady: dict[str, str] = {}
+        self._never_steady: dict[str, str] = {}
         self._steady = {state.text for state in terms.steady}
         self._parents: dict[str, str] = {}
         self._covered: set[str] = set()
@@ -114,6 +115,9 @@ class Bench:
         if record.event == "incident" and self._outcomes is None:
             self._page(record)
         elif record.event == "state" and record.facts["state"] in self._steady:
+            if not record.facts["holds"] and record.at_us < self.scenario.begins_us:
+                why = f"before anything broke: {record.facts['why']}"
+                self._never_steady.setdefault(record.facts["state"], why)
             if record.facts["holds"]:
                 self._unsteady.pop(record.facts["state"], None)
             else:
@@ -149,7 +153,8 @@ class Bench:
         pages = tuple(
             page for incident, page in self._pages.items() if not self._is_covered(incident)
         )
-        unsteady = tuple(f"{text}: {why}" for text, why in self._unsteady.items())
+        never, not_again = self._never_steady.items(), self._unsteady.items()
+        unsteady = tuple(f"{text}: {why}" for text, why in (*never, *not_again))
         doubts = tuple(dict.fromkeys([*self._unknown, *unknown]))
         verdict = Verdict.PASS
         if pages or unsteady or not all(one.outcome.ok for one in judged):

@@ -155,6 +155,14 @@ def test_a_steady_state_has_to_come_back(run):
     assert "n0/3" in result.unsteady[0]
 
 
+def test_a_steady_state_has_to_hold_before_anything_breaks(run):
+    """What was never so cannot come back."""
+    steady = HEAT.replace("given:\n", 'given:\n  steady: [{gpu: n0/3, temperature: "< 20C"}]\n')
+    result = run(steady + "expect:\n" + NOTICED)
+    assert result.verdict is Verdict.FAIL
+    assert "before anything broke: n0/3" in result.unsteady[0]
+
+
 def test_a_fault_that_cannot_be_applied_leaves_the_verdict_unknown(run):
     """Unknown outranks fail: nobody can say what would have been."""
     text = HEAT.replace("thermal: {gpu: n0/3, airflow: 20%}", "power: {gpu: n0/3, cap: 9W}")
