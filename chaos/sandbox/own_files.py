@@ -20,6 +20,8 @@ _OTHER_DEVICES = (
     "nvidia-uvm-tools", "nvidia-modeset", "nvidia-caps/nvidia-cap1", "nvidia-caps/nvidia-cap2",
     "nvidia-caps-imex-channels/channel0",
 )  # fmt: skip
+_MOST_ADAPTERS = 8
+
 _FRESH = {
     "/run/lock": 0o1777,
     "/run/nvidia-persistenced": 0o755,
@@ -31,6 +33,7 @@ _FRESH = {
 
 _OTHER_KERNEL_LOGS = ("syslog", "messages", "dmesg")
 _LOG_FOLDERS = ("slurm", "healthchecks", "nvidia-dcgm")
+_EMPTY_LOGS = ("fabricmanager.log", "nvidia-imex.log")
 
 
 def own_files(directory: Path) -> Path:
@@ -42,7 +45,15 @@ def device_names(gpus: int) -> tuple[str, ...]:
     """The names in /dev of so many GPUs, and of what the driver makes with them."""
     if not gpus:
         return ()
-    return (*(f"nvidia{index}" for index in range(gpus)), *GPU_DEVICES, *_OTHER_DEVICES)
+    own = (f"nvidia{index}" for index in range(gpus))
+    return (*own, *GPU_DEVICES, *_OTHER_DEVICES, *_rdma_devices(min(gpus, _MOST_ADAPTERS)))
+
+
+def _rdma_devices(adapters: int) -> tuple[str, ...]:
+    """What the InfiniBand drivers make: a port of each sort for every adapter."""
+    kinds = ("uverbs", "umad", "issm")
+    ports = (f"infiniband/{kind}{number}" for kind in kinds for number in range(adapters))
+    return ("infiniband/rdma_cm", *ports)
 
 
 def fresh_folders(empty: list[str]) -> list[Fresh]:
@@ -62,6 +73,8 @@ def make_logs(kernel_log: Path) -> None:
         (kernel_log.parent / name).hardlink_to(kernel_log)
     for name in _LOG_FOLDERS:
         (kernel_log.parent / name).mkdir()
+    for name in _EMPTY_LOGS:
+        (kernel_log.parent / name).touch(0o644)
 
 
 def layered(own: Path) -> list[Layer]:

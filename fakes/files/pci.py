@@ -44,6 +44,8 @@ def _files_of(devices: tuple[PciDevice, ...], errors: tuple[tuple[int, ...], ...
         files.update(_of_device(device, home))
         if device.driver:
             files[f"{home}/driver"] = Link(f"../../drivers/{device.driver}")
+            files[f"drivers/{device.driver}/bind"] = ""
+            files[f"drivers/{device.driver}/unbind"] = ""
             files[f"drivers/{device.driver}/{device.address}"] = Link(f"../../{home}")
         if device.gpu is not None:
             corrected, nonfatal, fatal = errors[device.gpu.index]
