@@ -10,6 +10,7 @@ from chaos.fault import FaultError
 from chaos.selection import Inventory, Nodes
 from fakes.infiniband import Adapter
 from fakes.interface import Interface, Medium
+from fakes.nccl.outage import network_changed
 from fakes.node import Node
 from fakes.world import World
 
@@ -24,10 +25,11 @@ class Nic:
     interface: Interface
     adapter: Adapter | None
 
-    def set_link(self, at_us: int, *, up: bool) -> None:
+    def set_link(self, world: World, *, up: bool) -> None:
         """Let its cable work, or not; the driver says so in the kernel log."""
         if up == self.interface.carrier:
             return
+        at_us = world.now_us
         if self.adapter is not None:
             self.adapter.set_link(up=up)
         self.interface.set_carrier(up)
@@ -37,6 +39,8 @@ class Nic:
         if up:
             text = f"IPv6: ADDRCONF(NETDEV_CHANGE): {name}: link becomes ready"
             self.node.kernel_log.write(at_us, text)
+        else:
+            network_changed(world, self.node)
 
 
 def nics_of(world: World, nodes: Nodes, name: str) -> Iterator[Nic]:

@@ -8,6 +8,7 @@ from typing import ClassVar
 from chaos.fault import FaultError, fault
 from chaos.selection import Inventory, Nodes
 from chaos.undo import Undo
+from fakes.nccl.outage import network_changed
 from fakes.world import World
 
 
@@ -34,3 +35,5 @@ class Partition:
             trouble = world.nodes[name].network.trouble
             with undo.keeping_attribute(trouble, "cut_off"):
                 trouble.cut_off = trouble.cut_off | frozenset(there)
+        for name in (*here, *there):
+            network_changed(world, world.nodes[name])

@@ -37,6 +37,6 @@ class Down:
             with undo.keeping(
                 (nic.interface, "link"),
                 lambda nic=nic: nic.interface.carrier,  # type: ignore[misc]
-                lambda up, nic=nic: nic.set_link(world.now_us, up=up),  # type: ignore[misc]
+                lambda up, nic=nic: nic.set_link(world, up=up),  # type: ignore[misc]
             ):
-                nic.set_link(world.now_us, up=False)
+                nic.set_link(world, up=False)

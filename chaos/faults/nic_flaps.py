@@ -58,13 +58,13 @@ class _Flapping:
         if not self._left:
             return
         self._left -= 1
-        self._nic.set_link(self._world.now_us, up=False)
+        self._nic.set_link(self._world, up=False)
         self._world.schedule(self._world.now_us + self._lasting_us, self._actor, self._come_up)
         if not self._left:
             self._recurring.end()
 
     def _come_up(self) -> None:
-        self._nic.set_link(self._world.now_us, up=True)
+        self._nic.set_link(self._world, up=True)
 
     def _end(self) -> None:
         self._left = 0

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fakes.nccl.job import Member
+from fakes.node import Node
 from fakes.process import Process
 
 NCCL_VERSION = "2.21.5"
@@ -98,3 +99,22 @@ def complete(member: Member, process: Process, ranks: int, first_pid: int) -> st
         f"{spec.local_rank} nvmlDev {spec.gpu} busId {int(bus, 16):x}{device}0 commId "
         f"0x{first_pid * 2654435761:x} - Init COMPLETE",
     )
+
+
+def transfer_failed(node: Node, process: Process, peer: Node) -> Iterator[str]:
+    """That a transfer over InfiniBand failed after all of its retries (status 12), while it ran."""
+    spec = process.spec
+    port = 32_768 + process.pid * 13 % 28_000
+    last_error = (
+        f"NET/IB : Got completion from peer {peer.address}<{port}> with status=12 opcode=0 "
+        "len=0 vendor err 129 (Send)"
+    )
+    head = f"{node.name}:{process.pid}:{process.pid + 100} [{spec.local_rank}]"
+    yield f"{head} transport/net_ib.cc:1295 NCCL WARN {last_error}"
+    yield (
+        f"[rank{spec.rank}]: torch.distributed.DistBackendError: NCCL error in: ../torch/csrc/"
+        "distributed/c10d/ProcessGroupNCCL.cpp:1970, remote process exited or there was a network "
+        f"error, NCCL version {NCCL_VERSION}"
+    )
+    yield f"[rank{spec.rank}]: Last error:"
+    yield f"[rank{spec.rank}]: {last_error}"
