@@ -39,6 +39,8 @@ _REFUSALS = {
     Refusal.LOST: Code.GPU_IS_LOST,
 }
 
+_FIRST_TO_RESET_ALONE = 9  # NVML_DEVICE_ARCH_HOPPER
+
 NOT_UNDERSTOOD = 125
 """Exit status of a call that asks for something the real command may know and this one does not.
 The run takes note of it: what such a script does next proves nothing."""
@@ -109,6 +111,18 @@ class Call:
         return self.user == "root" or self.user not in owners
 
     @property
+    def resets_alone(self) -> bool:
+        """Whether a GPU may be reset without its NVLink peers.
+
+        On baseboards with switches that is so from Hopper on, and on Ampere while the Fabric
+        Manager runs (nvidia-smi(1), NVIDIA's Fabric Manager guide).
+        """
+        if not any(gpu.profile.nvlink.switches for gpu in self.node.gpus):
+            return True
+        hopper = self.node.gpus[0].profile.architecture >= _FIRST_TO_RESET_ALONE
+        return hopper or self.node.services.is_active("nvidia-fabricmanager")
+
+    @property
     def reset_gpu(self) -> Callable[[int], Code]:
         """Resets a GPU by its index, by way of the driver; NVML's code for what came of it."""
 
@@ -142,7 +156,7 @@ class Command:
 
 _Function = TypeVar("_Function", bound=Callable[..., int])
 
-_DERIVED = ("gpu_addresses", "is_privileged", "nics", "reset_gpu")
+_DERIVED = ("gpu_addresses", "is_privileged", "nics", "reset_gpu", "resets_alone")
 _OFFERED = tuple(sorted([*(f.name for f in fields(Call)), *_DERIVED]))
 _commands: dict[str, Command] = {}
 

@@ -49,6 +49,7 @@ def main(
     reset_gpu: Callable[[int], Code] | None = None,
     spawn: Spawn | None = None,
     is_privileged: bool = True,
+    resets_alone: bool = True,
 ) -> int:
     """Do what nvidia-smi does with these arguments; its exit status.
 
@@ -56,7 +57,9 @@ def main(
     look and not change. The status is 125, and a line on ``err`` says why, for what the real
     command could do and this one cannot.
     """
-    given = _Given(nvml, out, err, clock, pause, gpu_addresses, reset_gpu, is_privileged)
+    given = _Given(
+        nvml, out, err, clock, pause, gpu_addresses, reset_gpu, is_privileged, resets_alone
+    )
     try:
         if argv and argv[0] in SUBCOMMANDS:
             adapters = [Nic(*nic) for nic in nics]
@@ -90,6 +93,7 @@ class _Given:
     addresses: Sequence[str]
     reset_gpu: Callable[[int], Code] | None
     is_privileged: bool
+    resets_alone: bool
 
     def selection(self) -> Selection:
         """GPUs to choose from, of which nothing has been read yet."""
@@ -165,7 +169,8 @@ def _answer(options: Options, selection: Selection, given: _Given) -> int:
     elif options.verb in setters.SETTERS:
         return setters.run(options, gpus, out, permitted=given.is_privileged)
     elif options.verb == "gpu-reset":
-        return reset.reset(gpus, out, given.reset_gpu, permitted=given.is_privileged)
+        permitted, alone = given.is_privileged, given.resets_alone
+        return reset.reset(gpus, out, given.reset_gpu, permitted=permitted, alone=alone)
     elif options.verb == "query" and options.xml:
         print_xml(driver, gpus, out)
     elif options.verb == "query":

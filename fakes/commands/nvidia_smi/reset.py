@@ -23,12 +23,22 @@ def reset(
     reset_gpu: Callable[[int], Code] | None = None,
     *,
     permitted: bool = True,
+    alone: bool = True,
 ) -> int:
-    """Reset ``gpus``; the exit status. ``reset_gpu`` takes an index, and tells what came of it."""
+    """Reset ``gpus``; the exit status. ``reset_gpu`` takes an index, and tells what came of it.
+
+    Where GPUs are not reset ``alone``, all that NVLinks join must be named in one call.
+    """
     if not permitted:
         why = gpus[0].driver.error_text(Code.NO_PERMISSION)
         out.write(f"Unable to reset GPU {gpus[0].bus_id}: {why}\n")
         return status_of(Code.NO_PERMISSION)
+    if not alone and (others := _left_out(gpus)):
+        out.write(
+            f"GPU {gpus[0].bus_id} is connected to other GPUs by NVLink, and they must be reset "
+            f"together. Not among those named: {', '.join(others)}\n"
+        )
+        return _IN_USE_STATUS
     answers = {gpu: _answer(gpu, reset_gpu) for gpu in gpus}
     refusals = {gpu: code for gpu, code in answers.items() if code != Code.SUCCESS}
     for gpu in answers:
@@ -59,3 +69,10 @@ def _answer(gpu: Gpu, reset_gpu: Callable[[int], Code] | None) -> Code:
     if reset_gpu is not None:
         return reset_gpu(gpu.index)
     return Code.IN_USE if all_apps(gpu) else Code.NOT_SUPPORTED
+
+
+def _left_out(gpus: Sequence[Gpu]) -> list[str]:
+    """The numbers of the GPUs of the node that are not among ``gpus``."""
+    named = {gpu.index for gpu in gpus}
+    count = gpus[0].driver.get("nvmlDeviceGetCount")
+    return [str(index) for index in range(count) if index not in named]
