@@ -149,6 +149,11 @@ class Grounds:
         live = self._live[node]
         live.host.sweep(live.node.pids)
 
+    @property
+    def ended(self) -> list[str]:
+        """The nodes whose first process is gone."""
+        return [name for name, live in self._live.items() if live.host.ended]
+
     def kill(self, node: str) -> None:
         """End a node with all that runs on it, at once, however much that is."""
         with contextlib.suppress(ProcessLookupError):

@@ -17,7 +17,7 @@ import shlex
 import time
 from collections import deque
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,7 @@ from chaos.grounds import Grounds
 from chaos.journal import Journal
 from chaos.lookalikes.under_way import UnderWay
 from chaos.runbook_file import PLAYER
+from chaos.sandbox.host import NodeEndedError
 from chaos.scenario import Entry, Scenario
 from chaos.selection import Gpus, Inventory, JobId, Nodes
 from chaos.stage import Options, Stage
@@ -119,12 +120,31 @@ class Rehearsal(Drill):
                     self._jump(watching, end_us)
                 if self._left and not self._is_given_up:
                     self._settle(is_last=True)
+            except NodeEndedError:
+                self._note_ended_nodes()
             finally:
                 self._end_runbook()
                 self._end_what_was_left()
                 self._grounds.unregister()
 
+    def _end(self) -> None:
+        # Jobs may be placed anew, on a node that is not there any more: nothing is judged by it.
+        with suppress(NodeEndedError):
+            super()._end()
+
+    def _note_ended_nodes(self) -> bool:
+        """Whether a node's first process is gone, and all of the node with it; then that is told.
+
+        Nobody on the node can do that, so it is no matter of the runbook's.
+        """
+        ended = self._grounds.ended
+        if ended and not self._is_given_up:
+            self._is_given_up = True
+            self._doubt(f"the first process of node {ended[0]} was ended from outside")
+        return bool(ended)
+
     def _is_over(self) -> bool:
+        self._note_ended_nodes()
         if self._calls > self.scenario.terms.stop.calls:
             self._doubt(f"the runbook called more than {self.scenario.terms.stop.calls} commands")
             return True
@@ -152,7 +172,7 @@ class Rehearsal(Drill):
         if not self._grounds.stirred:
             return
         began_s = still_s = time.monotonic()
-        while (busy := self._busy) and not self._is_given_up:
+        while (busy := self._busy) and not (self._is_given_up or self._note_ended_nodes()):
             self._check_how_many(busy)
             served = self._grounds.serve()
             now_s = time.monotonic()

@@ -73,7 +73,7 @@ class SandboxHost:
         if self._orders is None:
             self._launch()
         assert self._orders is not None
-        self._orders.send(
+        self._send(
             {
                 "node": self.node,
                 "tier": containment.tier.value,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from chaos.errors import UsageError
-from chaos.sandbox.host import Containment, RefusedError, SandboxHost, Tier
+from chaos.sandbox.host import Containment, NodeEndedError, RefusedError, SandboxHost, Tier
 from chaos.sandbox.plan import Root
 from chaos.sandbox.view import REAL_GPU
 
@@ -81,6 +81,13 @@ def start_nodes(
 
     ``roots`` are the nodes' root directories, by name.
     """
+    try:
+        return _started(hosts, roots, sandbox=sandbox)
+    except NodeEndedError as error:
+        raise UsageError(f"a node's first process was ended while it started: {error}.") from error
+
+
+def _started(hosts: Sequence[SandboxHost], roots: Mapping[str, Root], *, sandbox: bool) -> Outcome:
     reason = "--no-sandbox"
     attempts = [Containment(Tier.NAMESPACES)] if sandbox else []
     if sandbox and os.geteuid() == 0:
