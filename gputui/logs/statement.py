@@ -42,6 +42,9 @@ _NO_HOST = (
 _PIECES = (
     # a tag in brackets: [rank3]: [1,3]<stderr>: [2024-05-01 10:00:00] [E321 ... cpp:607] [Rank 3]
     r"(?P<tag>\[(?!Errno)[^\[\]\"'`]{0,160}\])(?:<std(?:out|err)>)?:?",
+    # journalctl -o short-iso, rsyslog: a unit's time, host and program
+    rf"(?P<time2>\d{{4}}-\d\d-\d\dT{_CLOCK}(?:Z|[+-]\d\d:?\d\d)) "
+    r"(?P<host2>[\w.\-]+) [\w.\-/]+\[\d+\]: ",
     # a time: ISO 8601, Python's logging, with or without a year, or the time of day alone
     rf"(?P<time>\d{{4}}[-/]\d\d[-/]\d\d[ T_]{_CLOCK}(?:\s?(?:Z|[+-]\d\d:?\d\d))?)\b:?",
     rf"(?:\d\d[-/]\d\d(?:[-/]\d{{2,4}})? )?{_CLOCK}\b:?(?=[\s|\]])",
@@ -246,6 +249,8 @@ def _take(piece: re.Match[str], found: Statement) -> None:
         found.stamp = found.stamp or piece[0]
     elif name == "time":
         found.stamp = found.stamp or value
+    elif name == "host2":
+        found.stamp, found.host = found.stamp or piece["time2"], value
     elif name == "nccl_device":
         found.host, found.device = piece["nccl_host"], int(value)
         found.pid = int(piece["nccl_pid"]) if piece["nccl_pid"].isdigit() else None

@@ -40,8 +40,16 @@ _LINES_LOOKED_AT = 40
 _COLOURS = re.compile(rb"\x1b\[[0-9;]*m")
 _ROTATED = re.compile(r"(?:[.-]\d+)?(?:\.(?:gz|bz2|xz|zst))?$")
 _SYSTEM_LINE = re.compile(
-    rf"(?:(?:{MONTH}) +\d\d? \d\d:\d\d:\d\d|\d{{4}}-\d\d-\d\dT\S+) \S+ [\w.@/()-]+(?:\[\d+\])?: "
+    rf"(?:(?:{MONTH}) +\d\d? \d\d:\d\d:\d\d|\d{{4}}-\d\d-\d\dT\S+) \S+ "
+    r"(?P<speaker>[\w.@/()-]+)(?:\[\d+\])?: "
 )
+_DAEMONS = re.compile(
+    r"kernel|systemd|(?:ss|dock|contain|slurm|chrony|nt|audit|snap|polkit|rsyslog|smart|ras|mun)\w*d$|"
+    r"c[rR][oO][nN]d?$|CROND?$|kubelet|k3s|NetworkManager|ModemManager|dbus|sudo$|su$|nvidia-|nv-|"
+    r"dhc|dnsmasq|avahi|irqbalance|multipathd|cloud-init|nscd|sssd|automount|rpc\.|opensm|login|"
+    r"logrotate|postfix|audisp|mcelog|telegraf|node_exporter|dcgm|gdm|udev|lvm|anacron|rngd|snmpd"
+)
+"""Who speaks in a system's log. A unit that runs a job speaks by the job's own program's name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,8 +137,10 @@ def _is_systems(block: bytes) -> bool:
 
 
 def _is_of_system(line: str) -> bool:
-    if is_entry(line) or _SYSTEM_LINE.match(line):
+    if is_entry(line):
         return True
+    if spoken := _SYSTEM_LINE.match(line):
+        return _DAEMONS.match(spoken["speaker"]) is not None
     line = as_logged(line)
     stamp, message = split_prefix(line, 0.0)
     is_kernels = stamp.uptime_s is not None or "kernel: " in line[: len(line) - len(message)]
