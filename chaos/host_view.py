@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from fakes.infiniband import Adapter
 from fakes.interface import Interface, Medium
 from fakes.node import Node
-from gputui.model import HostSample, LinkSample
+from gputui.model import HostSample, LinkSample, ListenerSample
 from gputui.sources.ethernet import ERROR_COUNTERS
 from gputui.sources.infiniband import HARDWARE_COUNTERS, PORT_COUNTER_BITS
 
@@ -20,8 +20,13 @@ _NO_RATE = dict.fromkeys(("speed_mbps", "lanes"), "the link is not up")
 
 
 def host_of(node: Node) -> HostSample:
-    """What the world knows of it: the air that comes in."""
-    return HostSample(inlet_c=round(node.inlet_c, 1))
+    """What the world knows of it: the air that comes in, and whether tasks wait for I/O."""
+    return HostSample(inlet_c=round(node.inlet_c, 1), io_pressure_percent=node.io_pressure_percent)
+
+
+def listeners_of(node: Node) -> tuple[ListenerSample, ...]:
+    """The ports that processes on its GPUs have opened to other machines."""
+    return tuple(ListenerSample(one.pid, one.port, one.address) for one in node.listening)
 
 
 def links_of(node: Node, at_us: int) -> tuple[LinkSample, ...]:

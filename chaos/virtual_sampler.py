@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pynvml
 
-from chaos.host_view import host_of, links_of
+from chaos.host_view import host_of, links_of, listeners_of
 from fakes.clock import SECOND_US
 from fakes.node import Node
 from fakes.nvml.answer import Answer, Call, answer
@@ -157,6 +157,7 @@ class VirtualSampler:
             time_s=time_s,
             host_readings=host_of(self._node),
             links=links_of(self._node, self._now_us),
+            listeners=listeners_of(self._node),
         )
 
     def _new_reader(self) -> NvmlReader:

@@ -21,6 +21,7 @@ from fakes.gpu import Gpu
 from fakes.hosts import HOSTS, hosts_text
 from fakes.job_log import JobLog
 from fakes.kernel_log import KernelLog
+from fakes.listening import Listening
 from fakes.modules import Modules
 from fakes.network import Network, address_of, network_of, number_of, usual_nics
 from fakes.noise import seed_of
@@ -34,7 +35,6 @@ from fakes.supply import PowerSupply
 if TYPE_CHECKING:
     from fakes.world import World
 from fakes.text_files import TextFiles
-
 
 UP_BEFORE_S = 3 * 86_400.0
 """How long nodes have usually been up when a run begins."""
@@ -73,6 +73,8 @@ class Node:
 
     ``files`` are those that people edit; ``nics`` are its network interfaces by name, those that a
     server of its kind usually has if none are given.
+    ``io_pressure_percent`` is for how much of the time some task waits for I/O; ``listening`` are
+    the ports that its processes have opened to others.
     ``epoch`` says where the run's time lies on the calendar. ``inlet`` is the air that comes in;
     ``disturbances`` are what is wrong with its NVML.
     """
@@ -99,6 +101,8 @@ class Node:
         self.gpus = tuple(Gpu(profile, name, index, seed) for index in range(gpus))
         self.supply = PowerSupply(self.gpus)
         self.inlet = Inlet()
+        self.io_pressure_percent = 0.0
+        self.listening: tuple[Listening, ...] = ()
         self.disturbances: tuple[Disturbance, ...] = ()
         self.power = Power.ON
         self.boots = 0

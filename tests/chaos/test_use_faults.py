@@ -189,6 +189,8 @@ def test_a_job_that_merely_ends_is_no_incident(watched):
         ("memory", {"gpu": 0, "leak": "8GiB"}, 60),
         ("process", {"gpu": 0, "idle": True}, 950),
         ("process", {"gpu": 0, "zombie": True}, 60),
+        ("process", {"gpu": 0, "starved": "40%"}, 300),
+        ("process", {"gpu": 0, "listens": 8888}, 20),
     ],
 )
 def test_looking_at_events_tells_what_looking_every_second_does(watched, family, words, seconds):
@@ -204,3 +206,29 @@ def test_looking_at_events_tells_what_looking_every_second_does(watched, family,
     polled, by_events = told("polling"), told("event-driven")
     assert [one[:2] for one in polled] == [one[:2] for one in by_events] != []
     assert all(abs(one[2] - other[2]) <= 1 for one, other in zip(polled, by_events, strict=True))
+
+
+def test_a_starved_job_is_told_with_what_it_waits_for(watched):
+    """Its GPUs are used little while tasks wait for I/O; once it has its data, that is over."""
+    run = watched().run(30)
+    fault = run.inject("process", gpu="n0/*", starved="40%")
+    run.run(300)
+    told = run.the("GpuStarved")
+    assert (told.incident.subject, told.incident.cause) == ("job:train", "data-loading")
+    assert "wait for I/O" in told.incident.cause_text
+    run.heal(fault.id)
+    run.run(400)
+    assert _is_over(run, told)
+
+
+@pytest.mark.parametrize(("port", "severity"), [(8888, Severity.WARNING), (9400, Severity.INFO)])
+def test_a_port_open_to_everybody_is_told_until_it_is_closed(watched, port, severity):
+    """A notebook runs what it is sent; an exporter only tells."""
+    run = watched().run(10)
+    fault = run.inject("process", gpu=2, listens=port)
+    run.run(10)
+    told = run.the("ServiceExposed")
+    assert (told.incident.gpu, told.incident.severity) == (2, severity)
+    run.heal(fault.id)
+    run.run(10)
+    assert _is_over(run, told)

@@ -7,17 +7,19 @@ from collections.abc import Iterator, Sequence
 from gputui.incidents.averages import mean
 from gputui.incidents.history import History
 from gputui.incidents.holders import Held, grouped, has_ended, holders
-from gputui.incidents.rule import INFO, WARNING, Finding, after, rule
+from gputui.incidents.rule import INFO, WARNING, Finding, LookAgain, after, rule
 from gputui.model import Action, GpuSample, HostSample, NodeSample
 
 _LOOK_S = 60.0
 _LEAST_SAMPLES = 5
 _IDLE_PERCENT = 2
 _SWING_PERCENT = 50
+_SOON_S = 1.0
+"""While averages are on their way to what is so now, they are looked at so often."""
 
 
 @rule(kind="GpuStarved", severity=INFO, holds=after(minutes=2), clears=after(minutes=2))
-def gpu_starved(now: NodeSample, past: History) -> Iterator[Finding]:
+def gpu_starved(now: NodeSample, past: History) -> Iterator[Finding | LookAgain]:
     """A GPU works, but less than ``starved`` of a minute (60 %), while the host's tasks wait.
 
     Low utilization alone says nothing (a server waits for requests, a small model needs no more).
@@ -26,11 +28,15 @@ def gpu_starved(now: NodeSample, past: History) -> Iterator[Finding]:
     is lost time of individual tasks). Without it nothing is told. A warning where a scheduler gave
     the GPUs to a job, else information.
     """
+    if not _is_pressed(now.host_readings, past):
+        return
     scarce = _scarce(past)
+    starved = [gpu for gpu in now.gpus if scarce and _starves(gpu, now, past)]
+    if any((gpu in starved) != _is_slow(gpu, now, past) for gpu in now.gpus):
+        yield LookAgain(now.time_s + _SOON_S)
     if scarce is None:
         return
     what, percent = scarce
-    starved = [gpu for gpu in now.gpus if _starves(gpu, now, past)]
     for held in grouped(now, starved):
         shares = _shares(held.gpus[0], past)
         yield Finding(
@@ -46,12 +52,14 @@ def gpu_starved(now: NodeSample, past: History) -> Iterator[Finding]:
         )
 
 
+def _is_pressed(host: HostSample | None, past: History) -> bool:
+    """Whether tasks wait now."""
+    return host is not None and max(_io(host), _cpu(host)) >= 100 * past.thresholds.pressure_share
+
+
 def _scarce(past: History) -> tuple[str, float] | None:
     """What the host's tasks wait for, and for how much of the time."""
     least = 100 * past.thresholds.pressure_share
-    now = past.samples[-1].host_readings
-    if now is None or max(_io(now), _cpu(now)) < least:
-        return None
     readings = [one.host_readings for one in past.samples if one.host_readings is not None]
     if len(readings) < _LEAST_SAMPLES:
         return None
@@ -69,10 +77,21 @@ def _cpu(host: HostSample) -> float:
     return host.cpu_pressure_percent or 0.0
 
 
-def _starves(gpu: GpuSample, now: NodeSample, past: History) -> bool:
-    if not any(
+def _computes(gpu: GpuSample, now: NodeSample) -> bool:
+    return any(
         one.kind == "compute" and not has_ended(one, is_idle=False) for one in holders(now, gpu)
-    ):
+    )
+
+
+def _is_slow(gpu: GpuSample, now: NodeSample, past: History) -> bool:
+    """Whether it is used little at this moment: if that stays so, the average will say it too."""
+    share = gpu.utilization_percent
+    most = 100 * past.thresholds.starved_share
+    return share is not None and _IDLE_PERCENT < share < most and _computes(gpu, now)
+
+
+def _starves(gpu: GpuSample, now: NodeSample, past: History) -> bool:
+    if not _computes(gpu, now):
         return False
     shares = _shares(gpu, past)
     if len(shares) < _LEAST_SAMPLES:
