@@ -63,7 +63,8 @@ class Node:
     ``power`` says whether it runs, ``boots`` counts how often it went down, and ``booted_us`` is
     when it last came up, None for before the run; ``planned_shutdown`` is the one to come;
     ``up_before_s`` is how long it had been up when the run began.
-    ``modules`` are the kernel's, ``storage`` its file systems; ``services`` are made when somebody first asks for them;
+    ``modules`` are the kernel's, ``storage`` its file systems; ``services`` are made when somebody
+    first asks for them;
     ``dcgm`` is what its host engine remembers, ``pci_writes`` what was written to its PCI devices;
     ``bmc`` is its service processor.
     ``world`` is the one that it is part of, ``scheduler`` who places jobs on it ("": Slurm).
