@@ -129,6 +129,18 @@ class Modules:
         if name == DRIVER:
             self._driver_is_gone(node, world.now_us)
 
+    def take_out(self, node: Node, at_us: int) -> None:
+        """Let the driver's modules be out: nobody's action, and whoever holds them."""
+        if DRIVER in self:
+            self._set(name for name in self._names if DRIVER not in _needed_by(name))
+            self._driver_is_gone(node, at_us)
+
+    def bring_back(self, node: Node, at_us: int) -> None:
+        """Let the driver's modules be loaded again: nobody's action."""
+        if DRIVER not in self:
+            self._set({*self._names, *(name for name in KNOWN if DRIVER in _needed_by(name))})
+            self._driver_is_back(node, at_us)
+
     def boot(self, node: Node) -> None:
         """Be as after a boot."""
         self._set(name for name in KNOWN if name not in _NOT_AT_BOOT)
@@ -154,6 +166,11 @@ class Modules:
 def canonical(name: str) -> str:
     """A module's name as the kernel has it: ``nvidia-uvm`` is nvidia_uvm."""
     return name.replace("-", "_")
+
+
+def _needed_by(name: str) -> set[str]:
+    """A module, and all that it needs."""
+    return {name}.union(*(_needed_by(needed) for needed in KNOWN[name].needs))
 
 
 def _opened(node: Node, name: str) -> int:

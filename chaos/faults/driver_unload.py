@@ -8,8 +8,7 @@ from typing import ClassVar
 from chaos.fault import fault
 from chaos.selection import Inventory, Nodes
 from chaos.undo import Undo
-from fakes.disturbance import Refusal, calm, disturb
-from fakes.driver_faults import DRIVER_NOT_LOADED, end_all_processes
+from fakes.driver_faults import end_all_processes
 from fakes.node import Node
 from fakes.world import World
 
@@ -19,7 +18,7 @@ from fakes.world import World
 class Unload:
     """Take a node's driver out (``unload: true``), after all that uses a GPU has ended.
 
-    Healing loads it; processes that ended stay ended.
+    Healing loads it, as modprobe does; processes that ended stay ended.
     """
 
     node: Nodes
@@ -35,11 +34,10 @@ class Unload:
     def apply(self, world: World, undo: Undo) -> None:
         """Take it out now."""
         for name in self.node.resolve(Inventory.of(world)):
-            _unload(world.nodes[name], world.now_us, undo)
+            _unload(world.nodes[name], world, undo)
 
 
-def _unload(node: Node, at_us: int, undo: Undo) -> None:
-    end_all_processes(node, at_us)
-    refusal = Refusal(DRIVER_NOT_LOADED, inside=True)
-    undo.push(lambda: calm(node, refusal))
-    disturb(node, refusal)
+def _unload(node: Node, world: World, undo: Undo) -> None:
+    end_all_processes(node, world.now_us)
+    undo.push(lambda: node.modules.bring_back(node, world.now_us))
+    node.modules.take_out(node, world.now_us)

@@ -123,3 +123,13 @@ def test_a_stuck_node_is_missed_by_the_scheduler_in_its_time(played):
     assert played.world.cluster.nodes["n0"].down is not None
     played.run.heal(fault)
     assert played.world.cluster.nodes["n0"].down is None
+
+
+def test_a_driver_that_is_not_loaded_is_no_module_either(played):
+    """Whoever loads it has mended it; healing finds it loaded."""
+    fault = played.inject("driver", unload=True)
+    assert "nvidia" not in played.node.modules
+    played.node.modules.load(played.node, played.world, "nvidia_uvm")
+    assert played.node.disturbances == ()
+    played.run.heal(fault)
+    assert "nvidia" in played.node.modules
