@@ -3,6 +3,9 @@
 Everything that leaves the sampler, crosses a pipe, is recorded or drawn is one of these frozen
 types. Units are in the names. A reading that is missing is ``None``, and ``missing`` says why;
 zero is a measurement.
+
+One file, although a long one: it is the vocabulary of everything else, half of its lines are names
+of readings, and :mod:`gputui.recording` writes what stands here and nothing more.
 """
 
 from __future__ import annotations

@@ -11,6 +11,9 @@ Everything that shows or prints goes through here: the screen, ``--once``, ``--s
 ``on_snapshot`` is called after every sample, at once after a log line that means something, and
 about once a second while readings fail to come, so that ages grow and states turn. It must be
 quick, and never touch the screen itself: hand the snapshot over to the screen's own thread.
+
+One class, although a long one: it owns the one thread, the one lock and every stream there is, so
+that in which order they meet can be read in one place. What it decides is decided elsewhere.
 """
 
 from __future__ import annotations
