@@ -85,7 +85,7 @@ class Drill:
         self._notes.start(scenario)
         with self._notes.taken():
             self._look()
-            with Watching(self._run) as watching:
+            with Watching(self._run, expected=scenario.given.expected_gpus) as watching:
                 try:
                     self._pass_time(watching, end_us)
                 except KeyboardInterrupt as interruption:

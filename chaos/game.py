@@ -65,7 +65,12 @@ class Game:
         with self._notes.taken():
             self._states.look()
             self._readings.look()
-            looks = Watching(self.run, looks=Looks.POLLING, interval_us=self._interval_us)
+            looks = Watching(
+                self.run,
+                looks=Looks.POLLING,
+                interval_us=self._interval_us,
+                expected=self.scenario.given.expected_gpus,
+            )
             with looks as self._watching:
                 yield
             self._watching = None

@@ -68,6 +68,7 @@ class Opens:
         self._open: set[str] = set()
         self._openings: list[Record] = []
         self._others: list[Record] = []
+        self._early: Record | None = None
 
     def see(self, record: Record) -> None:
         """Note an opening; that an incident changes, or clears, is none."""
@@ -83,6 +84,8 @@ class Opens:
             self._open.add(incident["id"])
             if is_new and record.at_us >= self._timing.from_us:
                 self._openings.append(record)
+            elif is_new:
+                self._early = record
         elif is_new and incident["kind"] == self._match.kind:
             self._others.append(record)
 
@@ -121,6 +124,9 @@ class Opens:
     def _missing(self, now_us: int) -> Outcome:
         if now_us < self._timing.from_us:
             return Outcome(False, None, NOT_BEGUN)
+        if self._early is not None:
+            why = f"opened only before it was to, in line {self._early.number}"
+            return Outcome(False, None, why, (self._early.number,))
         waited_s = (now_us - self._timing.from_us) / SECOND_US
         if not self._others:
             return Outcome(False, None, f"did not open in {waited_s:g} s")

@@ -37,6 +37,7 @@ from fakes.nvml.inprocess import installed
 from fakes.thermal import NEVER_US
 from gputui.assess import Assessor
 from gputui.incidents.history import DEFAULTS, WINDOW_S
+from gputui.incidents.inventory import Expected
 from gputui.incidents.thresholds import Thresholds
 from gputui.logs.job_event import JobEvent
 from gputui.logs.job_reader import JobReader, Origin
@@ -101,7 +102,8 @@ class Watching:
 
     nvidia-ml-py knows but one library in a process: while it is open, nobody else can use it.
     ``interval_us`` is gputui's interval, ``nodes`` are those to watch, all of them if not given.
-    ``in_turn`` reads what changes seldom no more often than the live sampler does.
+    ``in_turn`` reads what changes seldom no more often than the live sampler does. ``expected``
+    are the GPUs that the monitor's config says there are.
     """
 
     def __init__(
@@ -114,6 +116,7 @@ class Watching:
         in_turn: bool = False,
         rules_off: frozenset[str] = frozenset(),
         thresholds: Thresholds = DEFAULTS,
+        expected: Expected = None,
     ) -> None:
         self.run = run
         self.told: list[Told] = []
@@ -127,7 +130,10 @@ class Watching:
             name: NodeWatch(
                 run.world.nodes[name],
                 Assessor(
-                    interval_s=interval_us / SECOND_US, rules_off=rules_off, thresholds=thresholds
+                    interval_s=interval_us / SECOND_US,
+                    rules_off=rules_off,
+                    thresholds=thresholds,
+                    expected=expected,
                 ),
                 VirtualSampler(run.world.nodes[name], interval_us, self._select, in_turn=in_turn),
                 self._passed_over,

@@ -31,8 +31,8 @@ def evidence_lost(runs: Sequence[ScriptRun], start: Record) -> Iterator[Finding]
                 if missing:
                     told.add(effect)
                     yield Finding(
-                        f"{effect} before {missing} was kept: why it was needed is not known "
-                        "afterwards",
+                        f"{effect} before anybody had kept {missing}: why it was needed is not "
+                        "known afterwards",
                         action.number,
                         action.at_us,
                     )

@@ -147,6 +147,16 @@ def test_until_waits_for_a_state_that_comes_after_the_fault(run):
     assert outcomes(result)[1] == (False, "happened")
 
 
+def test_the_monitor_expects_as_many_gpus_as_are_given(run):
+    """Of a node that has fewer it says so, here before anything broke."""
+    given = HEAT.replace("given:\n", "given:\n  expected_gpus: 9\n")
+    missing = "  - {incident: GpuMissing, node: n0, within: 10s}\n"
+    result = run(given + "expect:\n" + NOTICED + missing)
+    ok, why = outcomes(result)[1]
+    assert not ok
+    assert why.startswith("opened only before it was to, in line ")
+
+
 def test_a_steady_state_has_to_come_back(run):
     """It is looked at again when everything has been healed."""
     steady = HEAT.replace("given:\n", 'given:\n  steady: [{gpu: n0/3, temperature: "< 80C"}]\n')
