@@ -100,6 +100,11 @@ class Adapter:
         self.rate_gbps = self.rate_gbps or self.generation.rate_gbps
 
     @property
+    def tallies(self) -> tuple[Tally, ...]:
+        """Everything that it counts."""
+        return (*self.counters.values(), *self.hardware_counters.values())
+
+    @property
     def device_id(self) -> int:
         """Its model's number on PCI."""
         return self.generation.device_id

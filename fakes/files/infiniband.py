@@ -8,18 +8,30 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fakes.files.registry import Content, Files, Folder, node_tree
+from fakes.files.unchanged import unless_changed
 from fakes.infiniband import Adapter
 from fakes.node import Node
 from fakes.world import World
 
+_PATH = "/sys/class/infiniband"
 
-@node_tree("/sys/class/infiniband")
+
+@node_tree(_PATH)
 def adapters(node: Node, world: World) -> Files:
     """A directory for each adapter."""
+    at_us = world.now_us
+    state = tuple(
+        (one.state, one.physical, one.rate_gbps, *(tally.at(at_us) for tally in one.tallies))
+        for one in node.network.adapters
+    )
+    return unless_changed(node, _PATH, state, lambda: _tree(node, at_us))
+
+
+def _tree(node: Node, at_us: int) -> Files:
     return {
         f"{one.name}/{name}": content
         for one in node.network.adapters
-        for name, content in _files(node, one, world.now_us)
+        for name, content in _files(node, one, at_us)
     }
 
 

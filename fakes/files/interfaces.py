@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fakes.files.registry import Content, Files, Folder, Link, node_tree
+from fakes.files.unchanged import unless_changed
 from fakes.interface import Interface, Medium
 from fakes.node import Node
 from fakes.world import World
@@ -31,13 +32,31 @@ _ALWAYS_ZERO = (
 _UNKNOWN_SPEED = -1
 
 
-@node_tree("/sys/class/net")
+_PATH = "/sys/class/net"
+
+
+@node_tree(_PATH)
 def interfaces(node: Node, world: World) -> Files:
     """A directory for each interface."""
+    at_us = world.now_us
+    state = tuple(
+        (
+            one.mtu,
+            one.is_up,
+            one.carrier_changes,
+            one.speed_mbps,
+            *(tally.at(at_us) for tally in one.counters.values()),
+        )
+        for one in node.network.interfaces
+    )
+    return unless_changed(node, _PATH, state, lambda: _tree(node, at_us))
+
+
+def _tree(node: Node, at_us: int) -> Files:
     return {
         f"{one.name}/{name}": content
         for one in node.network.interfaces
-        for name, content in _files(node, one, world.now_us)
+        for name, content in _files(node, one, at_us)
     }
 
 
