@@ -150,17 +150,17 @@ def _grouped(machine: _Machine) -> list[Found]:
     for one in merged:
         if one.incident.parent in there and one.incident.parent is not None:
             children.setdefault(one.incident.parent, []).append(one.incident.id)
-    return [
-        replace(
-            one,
-            incident=replace(
-                one.incident,
-                parent=one.incident.parent if one.incident.parent in there else None,
-                children=tuple(sorted(children.get(one.incident.id, ()))),
-            ),
-        )
-        for one in merged
-    ]
+    return [_with_family(one, there, children) for one in merged]
+
+
+def _with_family(one: Found, there: set[str], children: dict[str, list[str]]) -> Found:
+    """An incident with its parent, if that was kept, and with what hangs under it."""
+    incident = one.incident
+    parent = incident.parent if incident.parent in there else None
+    below = tuple(sorted(children.get(incident.id, ())))
+    if (parent, below) == (incident.parent, incident.children):
+        return one
+    return replace(one, incident=replace(incident, parent=parent, children=below))
 
 
 def _below_the_lost(found: list[Found]) -> list[Found]:
@@ -191,6 +191,11 @@ def _stem(name: str) -> str:
 
 
 def _merged(members: list[Incident], names: dict[str, str], last_s: dict[str, float]) -> Found:
+    if len(members) == 1:
+        (only,) = members
+        parent = names.get(only.parent or "")
+        alone = only if parent == only.parent else replace(only, parent=parent)
+        return Found(alone, last_s.get(only.id, only.opened_s))
     worst = max(members, key=lambda one: (one.severity, one.opened_s))
     last = members[-1]
     pieces: tuple[str, ...] = ()
