@@ -83,7 +83,7 @@ def init_failed(event: KernelEvent, past: History) -> Iterator[Finding]:
     yield Finding(
         subject_of(event, past),
         cause="configuration",
-        cause_text=f"the driver does not come up: {_text(event, reason)}",
+        cause_text=f"the driver does not come up: {_text(_telling(event, past), reason)}",
         action=action,
         action_text=advice,
         evidence=(event.text,),
@@ -102,6 +102,18 @@ def _reason(event: KernelEvent, past: History) -> _Reason | None:
             if reason.words.search(said.detail):
                 return reason
     return None
+
+
+def _telling(event: KernelEvent, past: History) -> KernelEvent:
+    """Of the lines on one failed start the one with numbers: the last ones only say that it did."""
+    lines = [
+        one
+        for one in past.events("init_failed")
+        if one.bus_id == event.bus_id
+        and abs(one.time_s - event.time_s) <= _WITHIN_S
+        and _NUMBERS.search(one.detail or one.text)
+    ]
+    return lines[-1] if lines and event.kind in _FAILED else event
 
 
 def _text(event: KernelEvent, reason: _Reason | None) -> str:

@@ -69,3 +69,12 @@ def test_another_boards_reason_is_not_taken(incidents):
     found = incidents(BAR + PLAIN.replace("3b:00", "5e:00"))
     by_subject = {one["subject"]: one["action"] for one in found}
     assert by_subject == {"gpu:0000:3b:00": "check_config", "gpu:0000:5e:00": "reset_gpu"}
+
+
+def test_the_line_with_the_numbers_tells_the_reason(incidents):
+    """The lines behind it only repeat that the start failed."""
+    later = "[    5.300000] NVRM: GPU 0000:3b:00.0: rm_init_adapter failed, device minor number 2\n"
+    first = "[    5.200000] NVRM: GPU 0000:3b:00.0: RmInitAdapter failed! (0x62:0x40:2393)\n"
+    (told,) = incidents(first + later)
+    assert "firmware did not start" in told["cause_text"]
+    assert told["count"] == 2
