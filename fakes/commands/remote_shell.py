@@ -68,7 +68,7 @@ def together(tasks: Sequence[Task]) -> list[str]:
         run = shlex.join(task.words)
         lines.append(f"({run}) </dev/null >$d/{at}.out 2>$d/{at}.err & p{at}=$!")
     for at, task in enumerate(tasks):
-        lines.append(f"wait $p{at}; s=$?")
+        lines.append(f"{{ wait $p{at}; }} 2>/dev/null; s=$?")
         prefix = shlex.quote(f"s/^/{_escaped(task.prefix)}/")
         lines.append(f"sed {prefix} $d/{at}.out; sed {prefix} $d/{at}.err >&2")
         said = f'echo "{task.failed}" >&2' if task.failed else ":"
