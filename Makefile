@@ -60,7 +60,7 @@ check: $(VENV)/.dev  ## style, types, layers, Python 3.10
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/vermin --quiet --no-tips --violations --target=3.10- --eval-annotations \
-	    --exclude tomllib gputui fakes chaos hatch_build.py
+	    --exclude tomllib gputui fakes chaos gpuchaos_pytest hatch_build.py
 
 drills: $(VENV)/.installed  ## the scenario library, each judged in virtual time
 	$(BIN)/gpuchaos test $(wildcard scenarios/*.yaml scenarios/*/*.yaml)

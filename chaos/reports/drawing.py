@@ -201,7 +201,12 @@ class _Sheet:
             f'<line class="deadline" x1="{end:.1f}" x2="{end:.1f}" y1="{self._y:.1f}" '
             f'y2="{self._y + 14:.1f}"><title>{title}</title></line>'
         )
-        if outcome.measured_us is not None:
+        if outcome.measured_us is None and not outcome.ok:
+            yield (
+                f'<path class="never" d="M{end - 4:.1f} {middle - 4:.1f}l8 8m0 -8l-8 8">'
+                f"<title>{title}</title></path>"
+            )
+        elif outcome.measured_us is not None:
             came = self._x(timing.from_us + outcome.measured_us)
             word = "met" if outcome.ok else "missed"
             yield (

@@ -65,6 +65,7 @@ svg .action { fill: var(--action); } svg .refused { fill: var(--paper); stroke: 
   stroke-width: 2; } svg .call { fill: var(--call); opacity: .6; } svg .hint { fill: var(--hint); }
 svg .time { stroke: var(--deadline); stroke-width: 1.5; opacity: .5; }
 svg .deadline { stroke: var(--deadline); stroke-width: 2.5; }
+svg .never { stroke: var(--bad); stroke-width: 2.5; fill: none; }
 svg .met { fill: var(--good); } svg .missed { fill: var(--bad); }
 svg .curve { fill: none; stroke-width: 1.8; stroke: var(--c); } svg .name { fill: var(--c); }
 .c0 { --c: #d1242f; } .c1 { --c: #0969da; } .c2 { --c: #1a7f37; } .c3 { --c: #8250df; }

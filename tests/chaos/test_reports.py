@@ -166,7 +166,7 @@ def test_html_is_one_page_that_needs_nothing_else(reported):
     assert "<b>and</b>" in page.text
     drawn = [attrs["class"] for tag, attrs in page.tags if tag in ("rect", "polyline", "path")]
     assert {one: drawn.count(one) for one in drawn} == {
-        "fault": 1, "incident warning": 1, "panel": 2, "curve c0": 2, "met": 1,
+        "fault": 1, "incident warning": 1, "panel": 2, "curve c0": 2, "met": 1, "never": 2,
     }  # fmt: skip
     assert sum(attrs.get("class") == "deadline" for tag, attrs in page.tags if tag == "line") == 3
 
