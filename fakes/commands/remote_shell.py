@@ -66,9 +66,11 @@ def together(tasks: Sequence[Task]) -> list[str]:
     lines = ["d=$(mktemp -d) || exit 1; trap 'rm -rf \"$d\"' EXIT; top=0"]
     for at, task in enumerate(tasks):
         run = shlex.join(task.words)
-        lines.append(f"({run}) </dev/null >$d/{at}.out 2>$d/{at}.err & p{at}=$!")
+        streams = f"</dev/null >$d/{at}.out 2>$d/{at}.err"
+        # A shell that ends by itself: of one that is killed, this one would tell.
+        lines.append(f"({run} {streams}; exit $?) 2>/dev/null & p{at}=$!")
     for at, task in enumerate(tasks):
-        lines.append(f"{{ wait $p{at}; }} 2>/dev/null; s=$?")
+        lines.append(f"wait $p{at}; s=$?")
         prefix = shlex.quote(f"s/^/{_escaped(task.prefix)}/")
         lines.append(f"sed {prefix} $d/{at}.out; sed {prefix} $d/{at}.err >&2")
         said = f'echo "{task.failed}" >&2' if task.failed else ":"
