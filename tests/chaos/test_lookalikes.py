@@ -291,11 +291,11 @@ def test_a_reader_that_leaves_ends_the_program(desk):
 
 def test_a_call_that_is_not_understood_is_noted(desk):
     """Exit 125; the note has the words and what was said."""
-    ended = desk.call("nvidia-smi", "dmon", "-c", "1")
+    ended = desk.call("nvidia-smi", "daemon", "-c", "1")
     assert ended.status == 125
     assert desk.notes == [
-        f"a call was not understood: {desk.folder}/bin/nvidia-smi dmon -c 1 "
-        "(nvidia-smi: dmon is not imitated by this look-alike)."
+        f"a call was not understood: {desk.folder}/bin/nvidia-smi daemon -c 1 "
+        "(nvidia-smi: daemon is not imitated by this look-alike)."
     ]
 
 

@@ -65,9 +65,9 @@ def test_without_a_sandbox_the_path_alone_leads_to_it(me):
 
 def test_a_call_that_is_not_understood_is_told_at_the_end(me):
     """Exit 125 for the script, and a line for whoever runs the drill."""
-    done = me.on_node("nvidia-smi dmon; echo $?")
+    done = me.on_node("nvidia-smi daemon; echo $?")
     assert done.stdout == "125\n"
-    assert "gpuchaos: a call was not understood: nvidia-smi dmon (" in done.stderr
+    assert "gpuchaos: a call was not understood: nvidia-smi daemon (" in done.stderr
 
 
 def test_a_killed_simulator_ends_a_call(me):
