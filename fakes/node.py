@@ -146,6 +146,13 @@ class Node:
             self._services = Services(self)
         return self._services
 
+    def runs(self, unit: str) -> bool:
+        """Whether it is up, and one of its usual services runs.
+
+        Services that nobody has asked for run; they are not made for this, in a fleet of thousands.
+        """
+        return self.is_up and (self._services is None or self._services.is_active(unit))
+
     @property
     def pids(self) -> tuple[int, ...]:
         """Every process that is the world's: those of jobs, and those of services."""

@@ -30,8 +30,7 @@ _BASES = {"DOWN": 1, "IDLE": 2, "ALLOCATED": 3, "MIXED": 5}
 def states_of(world: World, name: str) -> list[str]:
     """A node's states in scontrol's words, the base state first: ``ALLOCATED``, ``DRAIN``."""
     node = world.nodes[name]
-    is_up = node.is_up and node.services.is_active("slurmd.service")
-    return node_states(world.cluster, name, is_up=is_up, node=node)
+    return node_states(world.cluster, name, is_up=node.runs("slurmd.service"), node=node)
 
 
 def node_states(cluster: Cluster, name: str, *, is_up: bool, node: Node | None = None) -> list[str]:

@@ -47,7 +47,7 @@ def unhealthy_gpus(node: Node) -> int:
 
 def is_ready(node: Node) -> bool:
     """Whether its kubelet reports."""
-    return node.is_up and node.services.is_active("kubelet.service")
+    return node.runs("kubelet.service")
 
 
 # --- nodes ----------------------------------------------------------------------------------------
