@@ -67,8 +67,14 @@ def machine_programs(
     """Every program of the machine that is known by one of these names: (the name, its file)."""
     places = [path for place in _PROGRAM_PLACES for path in Path("/").glob(place)]
     places += [Path(folder) for folder in environ.get("PATH", "").split(":") if folder]
-    for name in names:
-        for path in _files(place / name for place in dict.fromkeys(places)):
+    found: dict[str, list[Path]] = {name: [] for name in names}
+    for place in dict.fromkeys(places):
+        with contextlib.suppress(OSError):
+            # Names are many: one look into a directory instead of one for each.
+            for name in found.keys() & set(os.listdir(place)):  # noqa: PTH208
+                found[name].append(place / name)
+    for name, paths in found.items():
+        for path in _files(paths):
             yield name, path
 
 
