@@ -185,6 +185,8 @@ class Rehearsal(Drill):
             elif self._grounds.is_parked:
                 self._doubt_timeouts(busy)
                 break
+            elif self._under_test is None and not self._grounds.somebody_wakes_by_itself(busy):
+                break  # what was left waits for nothing that time brings
             elif now_s - still_s >= _REAL_STEP_S:
                 self._doubt("the runbook waits by this machine's clock, and not by the run's")
                 return
@@ -197,7 +199,7 @@ class Rehearsal(Drill):
     @property
     def _busy(self) -> tuple[str, ...]:
         """The nodes on which somebody may do something."""
-        busy = dict.fromkeys(self._left)
+        busy = dict.fromkeys((*self._left, *filter(self._grounds.living, self._names)))
         if self._under_test is not None:
             busy[self._under_test.started.node] = None
         return tuple(busy)

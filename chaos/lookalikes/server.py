@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import pwd
 import selectors
+import shlex
 import socket
 import struct
 from collections.abc import Callable, Mapping
@@ -209,6 +210,8 @@ class CommandServer:
         names = (Path(request.program).name, Path(request.file).name)
         command = next((commands()[name] for name in names if name in commands()), None)
         if command is None:
+            words = shlex.join([request.program, *request.argv])
+            self._note(f"a call was not understood: {words} (no look-alike is known by this name).")
             said = message(b"p", f"{request.program}: there is no such look-alike\n".encode())
             with contextlib.suppress(OSError):
                 caller.connection.send(said + exit_message(NOT_UNDERSTOOD))
