@@ -36,7 +36,7 @@ def lines(reported: Reported, *, verbose: bool = False) -> list[str]:
     shown += [*_others(result), *found]
     if result.verdict is not Verdict.PASS:
         shown += _printed(reported.output)
-        shown.append(f"        again: {reported.again}")
+        shown.append(f"        seed {result.seed}, again: {reported.again}")
     return shown
 
 
