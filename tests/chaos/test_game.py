@@ -164,7 +164,7 @@ def test_what_a_facilitator_breaks_is_no_false_page(table):
 
 
 def test_at_ten_times_the_pace_the_same_is_seen(tmp_path):
-    """gputui looks less often in the run's time, and still tells what opened."""
+    """It looks less often in the run's time, and still tells what opened."""
     table = Table(tmp_path, rate=10.0)
     with table.game.played():
         table.at(60).act(Effect.SET_POWER_LIMIT)
