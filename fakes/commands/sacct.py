@@ -62,7 +62,9 @@ class _Field:
 
 
 @command("sacct", latency_us=80_000)
-def main(argv: Sequence[str], world: World, user: str, out: TextIO, err: TextIO) -> int:
+def main(
+    argv: Sequence[str], world: World, user: str, is_privileged: bool, out: TextIO, err: TextIO
+) -> int:
     """Print a line a job, and one for each of its steps unless ``-X`` is given."""
     try:
         options, _ = _OPTIONS.parse(argv)
@@ -70,6 +72,8 @@ def main(argv: Sequence[str], world: World, user: str, out: TextIO, err: TextIO)
         return usage("sacct", error, err)
     if "version" in options:
         return print_version(out)
+    if is_privileged:
+        options.setdefault("allusers", "")
     if {"json", "helpformat", "long", "batch-script"} & options.keys():
         err.write("sacct: --json, --helpformat, -l and -B are not known here\n")
         return NOT_UNDERSTOOD
@@ -139,7 +143,7 @@ def _is_meant(world: World, job: ClusterJob, options: dict[str, str], user: str)
     if "jobs" in options:
         if str(job.number) not in {one.split(".")[0] for one in options["jobs"].split(",")}:
             return False
-    elif not {"allusers", "user"} & options.keys() and user not in ("root", job.user):
+    elif not {"allusers", "user"} & options.keys() and user != job.user:
         return False
     if "user" in options and job.user not in options["user"].split(","):
         return False

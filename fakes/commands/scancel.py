@@ -38,7 +38,9 @@ _ENDS = frozenset({"KILL", "SIGKILL", "9", "TERM", "SIGTERM", "15", "INT", "SIGI
 
 
 @command("scancel", latency_us=20_000)
-def main(argv: Sequence[str], world: World, user: str, out: TextIO, err: TextIO) -> int:
+def main(
+    argv: Sequence[str], world: World, user: str, is_privileged: bool, out: TextIO, err: TextIO
+) -> int:
     """End jobs by number, name, user, node or state."""
     try:
         options, words = _OPTIONS.parse(argv)
@@ -71,7 +73,7 @@ def main(argv: Sequence[str], world: World, user: str, out: TextIO, err: TextIO)
     except HostlistError:
         err.write(f"scancel: error: Invalid node list: {options['nodelist']}\n")
         return 1
-    if user != "root" and any(job.user != user for job in chosen):
+    if not is_privileged and any(job.user != user for job in chosen):
         for job in chosen:
             err.write(
                 f"scancel: error: Kill job error on job id {job.number}: Access/permission denied\n"

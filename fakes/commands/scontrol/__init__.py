@@ -43,7 +43,8 @@ _ELSEWHERE = frozenset(
 
 @command("scontrol", latency_us=20_000)
 def main(
-    argv: Sequence[str], world: World, user: str, stdin: TextIO | None, env: dict[str, str],
+    argv: Sequence[str], world: World, user: str, is_privileged: bool, stdin: TextIO | None,
+    env: dict[str, str],
     out: TextIO, err: TextIO,
 ) -> int:  # fmt: skip
     """Do it; 1 if Slurm refuses."""
@@ -56,6 +57,7 @@ def main(
         one_line=bool({"-o", "--oneliner"} & given),
         details=bool({"-d", "--details"} & given),
         as_json="--json" in given,
+        is_privileged=is_privileged,
     )  # fmt: skip
     if strange := next((word for word in words if word.startswith("--")), None):
         err.write(f"scontrol: unrecognized option '{strange}'\n")
@@ -154,7 +156,7 @@ def _requeue_as(caller: Caller, job: ClusterJob, *, held: bool) -> None:
 def _hold(caller: Caller, job: ClusterJob) -> None:
     _unfinished(job)
     caller.cluster.hold(str(job.number), held=True)
-    job.held_by_admin = caller.user == "root"
+    job.held_by_admin = caller.is_privileged
 
 
 def _hold_as_user(caller: Caller, job: ClusterJob) -> None:

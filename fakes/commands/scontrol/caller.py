@@ -25,6 +25,7 @@ class Caller:
     one_line: bool = False
     details: bool = False
     as_json: bool = False
+    is_privileged: bool = True
 
     @property
     def cluster(self) -> Cluster:

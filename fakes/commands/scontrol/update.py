@@ -83,7 +83,7 @@ def _update_nodes(caller: Caller, given: Mapping[str, str]) -> None:
         names = list(caller.cluster.nodes)
     for name in names:
         caller.cluster.node(name)
-    if caller.user not in ("root", "slurm"):
+    if not caller.is_privileged:
         raise RefusedError("slurm_update error: Invalid user id")
     state, reason = given.get("state", "").upper(), given.get("reason", "")
     what = _state(state, given.get("as given", "")) if state else ""

@@ -107,15 +107,17 @@ def test_accounting_tells_what_became_of_jobs(slurm):
     assert rows == ["1001|good|COMPLETED|0:0|00:00:05", "1002|check|FAILED|3:0|00:01:30"]
     steps = slurm("sacct", "-j", "1001", *form)[1].splitlines()
     assert [row.split("|")[0] for row in steps] == ["1001", "1001.batch", "1001.extern"]
+    slurm.world.nodes["n0"].jobs["own"] = JobSpec("own", (), user="bob")
     assert slurm("sacct", "-X", *form, user="bob")[1] == ""
     assert slurm("sacct", "-X", "-S", "now-1hour", "-s", "F", *form)[1].startswith("1002|")
     assert slurm("sacct", "-o", "nonsense")[0] == 1
 
 
 def test_a_user_cannot_cancel_anothers_job(slurm):
-    """And root can."""
+    """And root can, and whoever plays the operator."""
     spec = JobSpec("train", tuple(range(8)))
     slurm.world.nodes["n0"].start_job(spec, 0)
+    slurm.world.nodes["n0"].jobs["own"] = JobSpec("own", (), user="bob")
     job = slurm.world.cluster.add("train", {"n0": spec})
     assert slurm("scancel", str(job.number), user="bob")[0] == 1
     assert "Access/permission denied" in slurm.err
