@@ -64,13 +64,15 @@ class ByHand(Rehearsal):
         """While it is open, requests can be answered."""
         with self._stack:
             self._notes.start(self.scenario)
-            with self._notes.taken(), Watching(self._run) as self._watching, self._selector:
-                self._register()
+            grounds = self._grounds
+            with self._notes.taken(), Watching(self._run) as self._watching, grounds.selector:
+                grounds.register()
                 try:
                     yield
                 finally:
                     self._end_runbook()
-                    self._unregister()
+                    self._end_what_was_left()
+                    grounds.unregister()
             self._watching = None
 
     def answer(self, request: Mapping[str, Any]) -> dict[str, Any]:
@@ -126,7 +128,7 @@ class ByHand(Rehearsal):
     def _happened(self) -> None:
         """The world was changed: everybody sees it."""
         self._watched.happened()
-        self._show(happened=True)
+        self._grounds.show(happened=True)
         self._note_incidents(self._watched)
 
     @property
@@ -151,9 +153,9 @@ class ByHand(Rehearsal):
     def _run_program(self, request: Mapping[str, Any]) -> dict[str, Any]:
         argv, folder = [str(word) for word in request["argv"]], Path(str(request["folder"]))
         node = str(request.get("on") or self.scenario.given.fleet.names[0])
-        if node not in self._live:
+        if node not in self._grounds:
             raise UsageError(
-                f"there is no node {quoted(node)}{did_you_mean(node, self._live, 'Nodes')}"
+                f"there is no node {quoted(node)}{did_you_mean(node, self._names, 'Nodes')}"
             )
         if not self._stage.outcome.contained:
             raise UsageError(
@@ -167,26 +169,29 @@ class ByHand(Rehearsal):
         words = (found_beside(argv[0], folder), *argv[1:])
         if len(words) == 1 and words[0].endswith(PLAYBOOKS):
             words = (PLAYER, "-i", "localhost,", "-c", "local", words[0])
-        self.output = b""
-        self._begin(words, node, folder)
+        program = self._begin(words, node, folder)
         while self._under_test is not None and self.world.now_us < end_us:
             self._settle()
+            if self._is_given_up:
+                break
             if self._under_test is not None:
                 self._jump(self._watched, end_us)
         self._end_runbook()
         self._jump(self._watched, self.world.now_us)
         ended = self.journal.records[-1::-1]
         status = next(one.facts["exit"] for one in ended if one.event == "runbook")
-        return {"exit": status, "output": self.output.decode(errors="replace")}
+        return {"exit": status, "output": program.output.decode(errors="replace")}
 
-    def _begin(self, words: tuple[str, ...], node: str, folder: Path) -> None:
+    def _begin(self, words: tuple[str, ...], node: str, folder: Path) -> UnderTest:
         facts = {"node": node, "argv": words_of(words, folder), "incident": None}
         self.journal.write(self.world.now_us, "runbook", facts)
         entrance, variables = self._stage.entrance(node, words, environment(os.environ, {}))
-        self._live[node].files.refresh()
-        self._under_test = UnderTest(
-            Started("", node, words), entrance, variables, folder, self._selector
+        self._grounds.refresh_files(node)
+        program = self._under_test = UnderTest(
+            Started("", node, words), entrance, variables, folder, self._grounds.selector
         )
+        self._grounds.stirred = True
+        return program
 
     def _incident_told(self, incident: Incident) -> None:
         """Nothing is started by it."""
