@@ -264,9 +264,8 @@ class Rehearsal(Drill):
         shown = words_of(words, self._runbook.folder)
         facts = {"node": node, "argv": shown, "incident": incident.id}
         self.journal.write(self.world.now_us, "runbook", facts)
-        entrance, variables = self._stage.entrance(
-            node, words, environment(os.environ, incident_object(incident))
-        )
+        variables = environment(os.environ, incident_object(incident))
+        entrance, variables = self._stage.entrance(node, words, variables, self._runbook.folder)
         self._grounds.refresh_files(node)
         self._under_test = UnderTest(
             started, entrance, variables, self._runbook.folder, self._grounds.selector

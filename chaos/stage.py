@@ -275,9 +275,11 @@ class Stage:
         return program
 
     def entrance(
-        self, node: str, words: Sequence[str], base: Mapping[str, str]
+        self, node: str, words: Sequence[str], base: Mapping[str, str], here: Path | None = None
     ) -> tuple[Entrance, dict[str, str]]:
-        """How a program gets onto a node, and its environment there, made from ``base``."""
+        """How a program gets onto a node, and its environment there, made from ``base``. It starts
+        in ``here``, or in the current directory.
+        """
         directory = self.directory.node(node)
         contained = self._outcome.contained
         environment = view.environment(
@@ -290,7 +292,7 @@ class Stage:
         carried: Sequence[Bind] = ()
         if contained:
             empty, writable = self._empty(node), self._options.writable
-            carried = view.carried(directory, words, base, empty, writable)
+            carried = view.carried(directory, words, base, empty, writable, here)
         return self.hosts[node].entrance(carried), environment
 
     def _empty(self, node: str) -> list[str]:

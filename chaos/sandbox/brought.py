@@ -32,12 +32,14 @@ def brought(
     empty: Sequence[str],
     *,
     writable: Sequence[Path] = (),
+    here: Path | None = None,
 ) -> list[Bind]:
     """The binds for a program (``words``) where the places ``empty`` are; parents come first.
 
-    The current directory is among them, where it is to be seen at all.
+    The directory that it starts in is among them, where that is to be seen at all: ``here``, or
+    the current one.
     """
-    here = current_directory()
+    here = current_directory() if here is None else here.resolve()
     wanted = [_repository(here), here, *_own_python(), *_by_environment(environ)]
     wanted += _program(words[0], environ, _LONGEST_CHAIN)
     binds: dict[str, Bind] = {}

@@ -177,12 +177,14 @@ def carried(
     environ: Mapping[str, str],
     empty: Sequence[str],
     writable: Sequence[Path] = (),
+    here: Path | None = None,
 ) -> list[Bind]:
     """What a program carries onto the node whose directory that is, and what covers parts of it.
 
-    ``empty`` are the node's fresh places (:func:`root`).
+    ``empty`` are the node's fresh places (:func:`root`); it starts in ``here``, or in the current
+    directory.
     """
-    binds = brought(words, environ, empty, writable=writable)
+    binds = brought(words, environ, empty, writable=writable, here=here)
     places = [bind.target for bind in binds]
     sockets = [Bind(str(directory / "nobody"), path) for path in sockets_in_use()]
     covers = [*_covers(directory, environ), *sockets]
