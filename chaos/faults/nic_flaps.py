@@ -28,7 +28,7 @@ class Flaps:
     every: Duration = Duration(15_000_000)
     lasting: Duration = Duration(2_000_000)
 
-    does_not_prove: ClassVar[str] = "which end of the cable it is"
+    does_not_prove: ClassVar[str] = "whether the cable or either of its ends is to blame"
 
     def __post_init__(self) -> None:
         """Refuse a link that is never up in between."""

@@ -21,6 +21,12 @@ READ_PIDS = (
 )
 
 
+OWN_LOGS = {
+    "dmesg", "fabricmanager.log", "healthchecks", "kern.log", "messages", "nvidia-dcgm",
+    "nvidia-imex.log", "slurm", "slurm-1001.out", "syslog",
+}  # fmt: skip
+
+
 def test_a_program_can_reach_no_process_of_the_machine(who):
     """The machine's PIDs name nobody on the node."""
     outside = os.getpid()
@@ -31,13 +37,15 @@ def test_a_program_can_reach_no_process_of_the_machine(who):
 
 
 def test_the_machines_kernel_log_is_hidden(who):
-    """/dev/kmsg cannot be opened; /var/log has what the node's kernel and jobs print, no more."""
+    """/dev/kmsg cannot be opened; /var/log has what the node's programs print, no more."""
     done = who.on_node(
-        "test ! -e /dev/kmsg || ! head -c1 /dev/kmsg 2>/dev/null; echo $?; ls /var/log; hostname;"
-        " echo $GPUTUI_KERNEL_LOG; test -r $GPUTUI_KERNEL_LOG; echo $?"
+        "test ! -e /dev/kmsg || ! head -c1 /dev/kmsg 2>/dev/null; echo $?; hostname;"
+        " echo $GPUTUI_KERNEL_LOG; test -r $GPUTUI_KERNEL_LOG; echo $?; ls /var/log"
     )
-    logs = "kern.log\nslurm-1001.out\n"
-    assert done.stdout == f"0\n{logs}n0\n/var/log/kern.log\n0\n"
+    first, logs = "0\nn0\n/var/log/kern.log\n0\n", set(done.stdout.splitlines()[4:])
+    assert done.stdout.startswith(first)
+    assert {"kern.log", "slurm-1001.out"} <= logs
+    assert logs <= OWN_LOGS
     assert socket.gethostname() != "n0"
 
 
@@ -60,7 +68,7 @@ def test_programs_that_are_entered_end_with_the_node(me, processes_in):
     assert entered.stdout is not None
     assert entered.stdout.readline() == "in\n"
     running = processes_in(me.status()["homes"]["n0"]["pid_namespace"])
-    assert len(running) == 5
+    assert len(running) >= 5  # the first process, two jobs, two programs, and its services
 
     node.send_signal(signal.SIGTERM)
 
@@ -75,7 +83,7 @@ def test_a_killed_simulator_leaves_no_process(who, processes_in, wait_until):
     node = who.start_node()
     status = who.status()
     running = processes_in(status["homes"]["n0"]["pid_namespace"])
-    assert len(running) == 4
+    assert len(running) >= 4
     os.kill(status["pid"], signal.SIGKILL)
     node.wait(20)
 
@@ -151,8 +159,11 @@ def test_without_namespaces_what_monitors_remember_is_not_the_users(me):
 def test_real_gpu_devices_are_hidden(me):
     """With namespaces there are device files, which cannot be opened and are not the machine's."""
     me.prefix = WITH_A_GPU
-    done = me.on_node("cat /dev/nvidia0; echo $?; cd /dev; echo nvidia*; stat -c %F,%t,%T nvidia0")
-    assert done.stdout == "1\nnvidia-uvm nvidia0 nvidia1 nvidiactl\ncharacter special file,0,0\n"
+    done = me.on_node(
+        "cat /dev/nvidia0; echo $?; cd /dev; ls -d nvidia[0-9]*; stat -c %F,%t,%T nvidia* | sort -u"
+    )
+    assert done.stdout.startswith("1\nnvidia0\nnvidia1\ncharacter special file,0,0\n")
+    assert set(done.stdout.splitlines()[3:]) <= {"character special file,0,0", "directory,0,0"}
 
 
 def test_the_machines_own_nvml_is_covered(me, tmp_path):
