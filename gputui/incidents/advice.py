@@ -45,3 +45,9 @@ def board(gpu: GpuSample | None) -> str:
         return ""
     known = (("serial", gpu.serial), ("slot", gpu.slot), ("PCI", gpu.bus_id))
     return ", ".join(f"{name} {value}" for name, value in known if value)
+
+
+def of_board(gpu: GpuSample | None) -> str:
+    """The same, to stand behind the word for the board: in brackets, empty if nothing is known."""
+    known = board(gpu)
+    return f" ({known})" if known else ""

@@ -268,3 +268,11 @@ class TestMissing:
         assert [(one.subject, one.cause, one.action) for one in found] == [
             ("gpu:GPU-3", cause, action)
         ]
+
+
+def test_the_board_with_a_narrow_link_is_named_in_brackets() -> None:
+    """Serial number, slot and address stand apart from the word for the board."""
+    narrow = gpu(1, pcie_width=8, pcie_width_max=16, serial="1324", slot="PCIe 3")
+    (found,) = Node().sees(narrow).engine.incidents
+    assert found.kind == "PcieDegraded"
+    assert f"its riser (serial 1324, slot PCIe 3, PCI {BUSES[1]})" in found.action_text

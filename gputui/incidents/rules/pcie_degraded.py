@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gputui.incidents.advice import board
+from gputui.incidents.advice import of_board
 from gputui.incidents.history import History
 from gputui.incidents.load import is_busy, worked_for
 from gputui.incidents.rule import (
@@ -80,7 +80,7 @@ def _finding(gpu: GpuSample, text: str) -> Finding:
         cause_text=f"PCIe runs at {text} under load",
         action=Action.CHECK_LINK,
         action_text=f"look at LnkSta (lspci -vv -s {gpu.bus_id or 'ADDRESS'}), then drain and "
-        f"reseat the board or its riser{board(gpu)}",
+        f"reseat the board or its riser{of_board(gpu)}",
         evidence=(_reading(gpu),),
         under=("GpuLost",),
     )

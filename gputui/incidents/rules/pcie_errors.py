@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from gputui.incidents.advice import board
+from gputui.incidents.advice import of_board
 from gputui.incidents.history import History
 from gputui.incidents.pci_tree import concerned
 from gputui.incidents.rule import (
@@ -107,7 +107,7 @@ def _finding(
         action_text="nothing to do while they are rare"
         if severity is INFO
         else f"look at the link (lspci -vv -s {where}; dmesg | grep AER), then drain and reseat "
-        f"the board, its riser or cable{board(gpu)}",
+        f"the board, its riser or cable{of_board(gpu)}",
         evidence=(evidence,),
         severity=severity,
         under=("GpuLost",),
