@@ -21,22 +21,26 @@ EVERYWHERE = (
     # InfiniBand and NICs
     "ibv_devices", "ibping", "perfquery", "ibnetdiscover", "iblinkinfo", "ibdiagnet", "ibhosts",
     "ibportstate", "sminfo", "saquery", "mst", "mlxreg", "mlxconfig", "mlxfwmanager", "flint",
-    "ofed_info", "fi_info", "rdma", "wpa_cli", "lldpcli",
+    "ofed_info", "fi_info", "rdma", "wpa_cli", "lldpcli", "show_gids", "dkms",
     # the node and its health
     "nhc", "nvidia-imex-ctl", "nvidia-cuda-mps-control", "nvidia-settings", "racadm", "ipmi-sel",
     "ipmi-sensors", "ec2-metadata", "mcelog", "ras-mc-ctl", "lctl", "lfs", "mmgetstate",
     "timedatectl", "hostnamectl", "chronyc", "umount", "swapoff", "kubectl",
+    # an Ubuntu's own
+    "apt", "apt-get", "apt-cache", "dpkg", "dpkg-query", "snap", "ifconfig", "netstat", "ss",
+    "route", "arp", "bridge", "tc", "iptables", "nft", "nmcli", "networkctl", "resolvectl",
+    "loginctl", "busctl", "systemd-run", "systemd-analyze", "lsblk", "blkid", "blockdev", "hdparm",
+    "mdadm", "mkfs", "fdisk", "parted", "kexec", "crontab", "at", "iostat", "vmstat", "mpstat",
+    "sar", "lsscsi", "lsusb", "hwinfo", "inxi", "xfs_repair",
 )  # fmt: skip
-"""What public health checks, prologs and reset scripts call, and their like."""
+"""What public health checks, prologs and reset scripts call, and what tells of the machine.
 
-WHERE_FOUND = (
-    "apt", "apt-get", "apt-cache", "dpkg", "dpkg-query", "rpm", "yum", "dnf", "zypper", "snap",
-    "ifconfig", "netstat", "ss", "route", "arp", "bridge", "tc", "iptables", "nft", "nmcli",
-    "networkctl", "resolvectl", "loginctl", "busctl", "systemd-run", "systemd-analyze", "lsblk",
-    "blkid", "blockdev", "hdparm", "mdadm", "mkfs", "fdisk", "parted", "kexec", "crontab", "at",
-    "iostat", "vmstat", "mpstat", "sar", "lsscsi", "lsusb", "hwinfo", "inxi", "xfs_repair",
-)  # fmt: skip
-"""What tells of the machine, or changes it; where there is none, there is none on a node either."""
+They are there whether the machine has them or not, for a script that finds none must not go on as
+if it had looked.
+"""
+
+WHERE_FOUND = ("rpm", "yum", "dnf", "zypper")
+"""What an Ubuntu does not have, so that a node has none; a machine that does must not answer."""
 
 
 def _not_known(program: str, err: TextIO) -> int:

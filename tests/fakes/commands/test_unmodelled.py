@@ -41,3 +41,9 @@ def test_no_command_of_public_scripts_is_the_machines_own():
         }
     assert len(names) > 40
     assert names - set(commands()) - THE_MACHINES_OWN == set()
+
+
+@pytest.mark.parametrize("name", ["show_gids", "dkms", "iostat", "lsscsi", "dpkg"])
+def test_a_stand_in_needs_no_program_of_the_machine(name):
+    """What a machine lacks is noted just as what it has."""
+    assert name in commands()
