@@ -2,7 +2,8 @@
 
 A cause explains its consequences, and is never shown as milder than what the driver itself asks for
 because of them. Xid 154 tells what the driver wants done now, whatever the codes before it stand
-for. Of several Xids that one failure of a GPU gave, the gravest says what to do.
+for. Of several Xids that one failure of a GPU gave, the gravest says what to do. Where no spare row
+is left for bad memory, the GPU is replaced.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from gputui.incidents.verdict import RECOVERY_ACTION_CHANGED
 from gputui.model import Action
 
 _XIDS = "GpuXid"
+_WORN_OUT = "RowRemapFailure"
 
 _BEYOND_THE_DRIVER = OF_THE_BOARD - {Action.CHECK_LINK, Action.CONTACT_SUPPORT}
 """The driver has no word for these: a GPU that has to be replaced is not mended by its reset."""
@@ -31,6 +33,7 @@ def lent(case: Case, below: Iterable[Case]) -> Advice | None:
     ``below`` are all open cases that hang under it, near and far.
     """
     own = own_advice(case)
+    below = list(below)
     told = [one for one in below if one.rule.kind == _XIDS]
     verdicts = [own_advice(one) for one in told if _is_verdict(one)]
     advice = own
@@ -47,12 +50,25 @@ def lent(case: Case, below: Iterable[Case]) -> Advice | None:
         of_it = [own_advice(one) for one in told if one.finding.subject.name in whom]
         gravest = max((own, *of_it), key=lambda one: one.severity)
         advice = Advice(gravest.severity, gravest.action, _text(own, gravest))
+    if own.action not in _BEYOND_THE_DRIVER:
+        worn_out = (own_advice(one) for one in below if _is_worn_out(one, case))
+        advice = next(worn_out, advice)
     return None if advice == own else advice
 
 
 def _text(own: Advice, asked: Advice) -> str:
     """The words for what is asked: its own, which name the GPU, if it says the same by itself."""
     return own.action_text if own.action is asked.action else asked.action_text
+
+
+def _is_worn_out(one: Case, case: Case) -> bool:
+    """Whether what hangs under a case says that its GPU has to be replaced: no reset mends that."""
+    return (
+        one.rule.kind == _WORN_OUT
+        and one.finding.action is Action.REPLACE_GPU
+        and one.finding.subject.name == case.finding.subject.name
+        and own_advice(one).severity >= own_advice(case).severity
+    )
 
 
 def _is_verdict(case: Case) -> bool:

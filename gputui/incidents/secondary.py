@@ -7,7 +7,7 @@ Xid before it is the one to follow, and newer drivers name it in the line.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cache, lru_cache
 
 from gputui.facts.xid import xid_fact
@@ -36,6 +36,16 @@ _REMOVAL = 45
 
 _REMOVED_FOR = frozenset({13, 31, 43, 62, 109, *_PRIMARY})
 
+_FOLLOWS: Mapping[int, frozenset[int]] = {
+    43: frozenset({13, 31}),
+    46: frozenset({79, 95, 48, 140, 154}),
+    119: frozenset({120}),
+    154: frozenset({137}),
+}
+"""What comes after what: a channel is reset after its application's fault; a GPU stops after an
+error of its memory; its system processor does not answer once its firmware has crashed; the driver
+asks for its IMEX domain to be recovered after an access over NVLink that was refused."""
+
 _HANGS_AFTER = frozenset({62, 48, 95, 140, 64, 109})
 """With these a GPU stops, and with it the processor that would have to answer the driver."""
 
@@ -56,6 +66,7 @@ def causes_of_xid(event: KernelEvent, past: History) -> Iterator[Cause]:
     if event.code in _SECONDARY:
         yield from _of_secondary()
     yield from _causes(before)
+    yield from _causes(_before(event, past, _FOLLOWS.get(event.code or 0, ())))
 
 
 @cache

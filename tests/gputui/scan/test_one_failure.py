@@ -1,5 +1,8 @@
 """Several Xids of one failure are one incident, and its words say all that was told."""
 
+import pytest
+
+from gputui.model import Action
 from gputui.scan.judge import Judge
 from gputui.scan.reader import events
 
@@ -48,3 +51,76 @@ def test_a_switch_of_contexts_that_hangs_takes_the_firmware_with_it():
     first, second = found(log.format(bus="3b"))
     assert (first.id.split("/")[2], second.parent) == ("GpuXid-109", first.id)
     assert [one.parent for one in found(log.format(bus="5e"))] == [None, None]
+
+
+def xids(*told, bus="3b"):
+    """A log of some Xids of one GPU: when each was told (s), and what stands after the address."""
+    return "".join(f"[{at:12.6f}] NVRM: Xid (PCI:0000:{bus}:00): {what}\n" for at, what in told)
+
+
+RESET_ASKED = "154, GPU recovery action changed from 0x0 (None) to 0x1 (GPU Reset Required)"
+FIRMWARE_SILENT = (
+    "119, pid=77, name=python, Timeout after 6s of waiting for RPC response from GPU1 GSP! "
+    "Expected function 76 (GSP_RM_CONTROL)."
+)
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        [
+            (100, "31, pid=77, name=python, Ch 00000008, intr 00000000. MMU Fault"),
+            (103, "43, pid=77, name=python, Ch 00000008"),
+        ],
+        [
+            (100, "13, pid=77, name=python, Graphics SM Warp Exception on (GPC 0, TPC 1, SM 0)"),
+            (103, "43, pid=77, name=python, Ch 00000008"),
+        ],
+        [
+            (100, "120, pid=77, name=python, GSP task exception"),
+            (103, FIRMWARE_SILENT),
+            (104, RESET_ASKED),
+        ],
+        [
+            (100, "95, pid='<unknown>', name=<unknown>, Uncontained: FBHUB (0x1). RST: Yes"),
+            (101, RESET_ASKED),
+            (102, "46"),
+        ],
+        [
+            (100, "137, pid=77, name=python, NVLink FLA privilege error"),
+            (100, "154, GPU recovery action changed from 0x0 (None) to 0x5 (Recover IMEX Domain)"),
+        ],
+    ],
+    ids=["43 after 31", "43 after 13", "119 after 120", "46 after 95", "154 after 137"],
+)
+def test_what_follows_from_an_xid_hangs_under_it(told):
+    """Within seconds on the same GPU they are one failure; on another GPU they are two."""
+    worst, *below = found(xids(*told))
+    assert [one.kind for one in (worst, *below) if one.parent is None] == [worst.kind]
+    assert below
+    first, *others = told
+    roots = [one for one in found(xids(first) + xids(*others, bus="5e")) if one.parent is None]
+    assert len(roots) == 2
+
+
+def test_a_channel_reset_of_another_process_is_its_own():
+    """Xid 43 of a process does not follow from the page fault of another."""
+    log = xids(
+        (100, "31, pid=77, name=python, Ch 00000008, intr 00000000. MMU Fault"),
+        (103, "43, pid=78, name=python, Ch 00000008"),
+    )
+    assert [one.parent for one in found(log)] == [None, None]
+
+
+@pytest.mark.parametrize("code", [48, 95])
+def test_memory_without_a_spare_row_is_replaced(code):
+    """A reset does not mend a GPU whose bad row could not be replaced (Xid 64)."""
+    worst, *below = found(
+        xids(
+            (100, f"{code}, pid='<unknown>', name=<unknown>, uncorrectable error"),
+            (100, "64, pid='<unknown>', name=<unknown>, Row Remapping table is full"),
+        )
+    )
+    assert (worst.kind, worst.action) == ("EccUncorrectable", Action.REPLACE_GPU)
+    assert "replace it" in worst.action_text
+    assert all(one.parent == worst.id for one in below)
