@@ -11,6 +11,8 @@ GPU reset     a GPU that asks for it; pending remaps;      a GPU off the bus; sp
 reboot        the same of every GPU, and the driver        a GPU off the bus
 power cycle   the same, and GPUs off the bus               what is broken for good
 ============  ===========================================  =====================================
+
+DCGM's host engine and its exporter have every GPU open while they run: a reset is refused then.
 """
 
 from __future__ import annotations
@@ -31,6 +33,10 @@ RESET_US = 3 * SECOND_US
 REBOOT_US = 240 * SECOND_US
 POWER_CYCLE_US = 300 * SECOND_US
 """How long each takes: a reset is seconds, a server with eight GPUs boots for minutes."""
+
+
+_HAVE_ALL_GPUS_OPEN = ("nvidia-dcgm", "dcgm-exporter")
+"""Services that keep NVML, and so /dev/nvidia*, open. The exporter has a host engine of its own."""
 
 
 class Refusal(Enum):
@@ -54,7 +60,7 @@ def reset_gpu(node: Node, gpu: Gpu, at_us: int) -> Reset:
     refusal = None
     if gpu.lost is not None:
         refusal = Refusal.LOST
-    elif unowned.is_held(gpu):
+    elif unowned.is_held(gpu) or any(map(node.services.is_active, _HAVE_ALL_GPUS_OPEN)):
         refusal = Refusal.IN_USE
     elif gpu.persistence:
         refusal = Refusal.PERSISTENCE

@@ -151,8 +151,8 @@ class TestMemoryOfNobody:
     def test_a_reset_frees_a_leak_and_is_refused_for_a_zombie(self, virtual_run):
         """The driver begins anew; a process that is not quite gone has the GPU open."""
         run = virtual_run(idle=True)
-        for gpu in run.node.gpus:
-            gpu.persistence = False
+        for name in ("dcgm-exporter", "nvidia-dcgm", "nvidia-persistenced"):
+            run.node.services.end(run.node.services.find(name), run.run.world)
         run.inject("memory", gpu="0", leak="20GiB")
         zombie = run.inject("memory", gpu="1", zombie="20GiB")
         assert reset_gpu(run.node, run.gpu(0), run.now_us).refusal is None

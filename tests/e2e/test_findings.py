@@ -27,8 +27,10 @@ LUCKY = """\
 #!/bin/sh
 /usr/bin/nvidia-smi -L
 sleep 120
+systemctl stop dcgm-exporter nvidia-dcgm
 nvidia-smi -i "$1" -pm 0
 nvidia-smi -i "$1" -r
+systemctl start nvidia-dcgm dcgm-exporter
 nvidia-smi -i 7 -q
 exit 0
 """

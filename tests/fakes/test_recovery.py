@@ -23,9 +23,17 @@ from fakes.xid import raise_xid
 SECOND_US = 1_000_000
 
 
+MONITORS = ("dcgm-exporter", "nvidia-dcgm")
+
+
 @pytest.fixture
 def world():
-    return World([Node("n0", load_profile("h100-sxm"), 2), Node("n1", load_profile("l4"), 1)])
+    """Two nodes; nothing on the first one has its GPUs open."""
+    world = World([Node("n0", load_profile("h100-sxm"), 2), Node("n1", load_profile("l4"), 1)])
+    for name in MONITORS:
+        services = world.nodes["n0"].services
+        services.end(services.find(name), world)
+    return world
 
 
 @pytest.fixture
@@ -73,6 +81,17 @@ def test_a_reset_is_refused_and_mends_nothing(node, done, refusal):
     assert reset_gpu(node, gpu, SECOND_US).refusal is refusal
     assert gpu.reset_required
     assert [action.ok for action in done] == [False]
+
+
+@pytest.mark.parametrize("name", MONITORS)
+def test_a_reset_is_refused_while_a_monitor_has_the_gpus_open(world, node, name):
+    """DCGM's host engine and its exporter: in use until they are stopped."""
+    gpu = node.gpus[0]
+    gpu.persistence = False
+    node.services.start(name, world)
+    assert reset_gpu(node, gpu, SECOND_US).refusal is Refusal.IN_USE
+    node.services.stop(name, world)
+    assert reset_gpu(node, gpu, SECOND_US).refusal is None
 
 
 def test_a_reboot_ends_everything_and_renews_the_gpus(world, node, done):

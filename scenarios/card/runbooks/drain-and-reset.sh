@@ -32,6 +32,9 @@ while sleep 60; do
     quiet_since=$lines
 done
 
+# The driver refuses while anybody has the GPU open: monitoring, or persistence.
+trap 'systemctl start nvidia-dcgm dcgm-exporter' EXIT
+systemctl stop dcgm-exporter nvidia-dcgm
 nvidia-smi -i "$gpu" -pm 0
 nvidia-smi -i "$gpu" -r
 nvidia-smi -i "$gpu" -pm 1

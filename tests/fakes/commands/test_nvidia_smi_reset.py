@@ -6,7 +6,8 @@ import pytest
 
 
 def released(shell):
-    """Persistence keeps the driver with a GPU: it is turned off first."""
+    """Persistence keeps the driver with a GPU, DCGM has it open: both are turned off first."""
+    assert shell("systemctl", "stop", "dcgm-exporter", "nvidia-dcgm").status == 0
     assert shell("nvidia-smi", "-pm", "0").status == 0
     return shell
 
@@ -19,6 +20,18 @@ def test_an_idle_gpu_is_reset_once_persistence_is_off(make_shell):
     said = released(shell)("nvidia-smi", "--gpu-reset", "-i", "1")
     assert said.lines == ["GPU 00000000:43:00.0 was successfully reset.", "All done."]
     assert not shell.node.gpus[1].remapped_rows.pending
+
+
+@pytest.mark.parametrize("service", ["nvidia-dcgm", "dcgm-exporter"])
+def test_a_reset_is_refused_while_dcgm_watches(service, make_shell):
+    """Whoever has /dev/nvidia* open uses the GPU; stopped, it does not."""
+    shell = released(make_shell(gpus=1, idle=True))
+    assert shell("systemctl", "start", service).status == 0
+    said = shell("nvidia-smi", "-r", "-i", "0")
+    assert "  GPU 00000000:1B:00.0: In use by another client" in said.lines
+    assert said.status == 255
+    assert shell("systemctl", "stop", service).status == 0
+    assert shell("nvidia-smi", "-r", "-i", "0").status == 0
 
 
 def test_a_gpu_in_use_says_what_to_end_first(make_shell):

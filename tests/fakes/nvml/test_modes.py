@@ -80,7 +80,8 @@ def test_ecc_waits_for_a_reset(make_rig: Any) -> None:
     rig.nvml.nvmlDeviceSetGpuLockedClocks(rig.handle(), 1980, 1980)
     assert rig.nvml.nvmlDeviceGetEccMode(rig.handle()) == [1, 0]
     gpu = rig.node.gpus[0]
-    gpu.persistence = False
+    for name in ("dcgm-exporter", "nvidia-dcgm", "nvidia-persistenced"):
+        rig.node.services.end(rig.node.services.find(name), rig.world)
     assert reset_gpu(rig.node, gpu, rig.at_us).refusal is None
     assert rig.nvml.nvmlDeviceGetEccMode(rig.handle()) == [0, 0]
     assert sm_mhz(rig) == gpu.profile.clocks.idle_mhz
