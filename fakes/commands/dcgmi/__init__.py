@@ -18,7 +18,7 @@ from fakes.dcgm import SERVICE, VERSION, Status
 from fakes.disturbance import INIT
 from fakes.node import Node
 from fakes.nvml.answer import Answer, Call, answer
-from fakes.nvml.codes import Code
+from fakes.nvml.codes import TEXTS, Code
 from fakes.world import World
 
 _SUBCOMMANDS: Mapping[str, SubCommand] = {
@@ -30,6 +30,8 @@ _SUBCOMMANDS: Mapping[str, SubCommand] = {
     "nvlink": nvlink.run,
     "stats": stats.run,
 }
+_HAVE_BEGUN = (Code.SUCCESS, Code.NOT_SUPPORTED)
+"""How a node answers the way into NVML while nothing disturbs it: it has no answer of its own."""
 _LOCAL = ("localhost", "127.0.0.1", "::1")
 _HELP = """\
 dcgmi SUBCOMMAND [OPTION] ...      a look-alike: each SUBCOMMAND has a -h of its own
@@ -79,7 +81,10 @@ def main(
 
 
 def _connect(argv: Sequence[str], node: Node, world: World) -> None:
-    """Reach the host engine, and through it the driver. Raises :class:`RefusedError`."""
+    """Reach the host engine, and through it the driver. Raises :class:`RefusedError`.
+
+    A diagnostic is a program of its own, which begins with NVML; the host engine has begun.
+    """
     host = _host(argv)
     target = node if host in (*_LOCAL, node.name) else world.nodes.get(host)
     if target is not node or not node.services.is_active(SERVICE):
@@ -94,6 +99,12 @@ def _connect(argv: Sequence[str], node: Node, world: World) -> None:
             "Error: Cannot perform the requested operation because NVML doesn't exist on this "
             "system.",
             Status.NVML_NOT_LOADED,
+        )
+    if begun.code not in _HAVE_BEGUN and argv[0] == "diag":
+        raise RefusedError(
+            "Error: Unable to complete diagnostic: its program did not begin.\n"
+            f"Failed to initialize NVML: {TEXTS[Code(begun.code)]}",
+            Status.NVVS_ERROR,
         )
     if begun.delay_us:
         raise RefusedError("Error: The NVIDIA Driver timed out.", Status.NVML_DRIVER_TIMEOUT)

@@ -21,12 +21,16 @@ _HEAT = (Limit.HEAT, Limit.HARDWARE_HEAT)
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """Something wrong with a GPU. ``isolate`` says that it must be taken out of use."""
+    """Something wrong with a GPU. ``isolate`` says that it must be taken out of use.
+
+    ``skips`` says that the test could not run for it: the GPU has not failed.
+    """
 
     gpu: int
     text: str
     error_id: int
     isolate: bool = False
+    skips: bool = False
 
 
 Check = Callable[[Node, Gpu, int], Iterator[Trouble]]
@@ -133,7 +137,6 @@ def pcie(node: Node, gpu: Gpu, at_us: int) -> Iterator[Trouble]:
                     12,
                 )
     yield from _fabric(node, gpu)
-    yield from _fits(node, gpu, at_us)
 
 
 def _fabric(node: Node, gpu: Gpu) -> Iterator[Trouble]:
@@ -148,7 +151,7 @@ def _fabric(node: Node, gpu: Gpu) -> Iterator[Trouble]:
 
 
 def memory(node: Node, gpu: Gpu, at_us: int) -> Iterator[Trouble]:
-    """Errors of the frame buffer."""
+    """Errors of the frame buffer. Without room for its patterns the test does not run."""
     if gpu.lost:
         return
     if count := gpu.memory_errors.all_volatile_uncorrected:
@@ -158,7 +161,7 @@ def memory(node: Node, gpu: Gpu, at_us: int) -> Iterator[Trouble]:
             "and reset it or reboot the node.",
             4, isolate=True,
         )  # fmt: skip
-    yield from _fits(node, gpu, at_us)
+    yield from (replace(trouble, skips=True) for trouble in _fits(node, gpu, at_us))
 
 
 def _fits(node: Node, gpu: Gpu, at_us: int) -> Iterator[Trouble]:

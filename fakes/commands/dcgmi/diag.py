@@ -70,20 +70,24 @@ def _table(outcomes: Sequence[Outcome], gpus: Sequence[Gpu], engine: Engine) -> 
         if test.category != category:
             category = test.category
             table.section(category, "|" if category == "Deployment" else "+")
-        table.row(test.name, _result(outcome))
+        table.row(test.name, _result(outcome, len(gpus)))
         for trouble in outcome.troubles:
             table.row("Warning", trouble.text)
     table.rule()
     return "Successfully ran diagnostic for group.\n" + joined(table.lines)
 
 
-def _result(outcome: Outcome) -> str:
+def _result(outcome: Outcome, count: int) -> str:
+    """A test's word, and the GPUs out of ``count`` that it is said of."""
     if outcome.test.whole:
         return outcome.word()
-    if not outcome.failed:
+    meant = outcome.failed or outcome.skipped
+    if not meant:
         return f"{outcome.word()} - All"
-    which = ", ".join(str(gpu) for gpu in outcome.failed)
-    return f"Fail - GPU{'s' if len(outcome.failed) > 1 else ''}: {which}"
+    word = outcome.word(meant[0])
+    if word == "Skip" and len(meant) == count:
+        return "Skip - All"
+    return f"{word} - GPU{'s' if len(meant) > 1 else ''}: {', '.join(map(str, meant))}"
 
 
 def _document(

@@ -79,11 +79,17 @@ class Outcome:
     @property
     def failed(self) -> tuple[int, ...]:
         """The GPUs that failed."""
-        return tuple(sorted({trouble.gpu for trouble in self.troubles}))
+        return tuple(sorted({trouble.gpu for trouble in self.troubles if not trouble.skips}))
+
+    @property
+    def skipped(self) -> tuple[int, ...]:
+        """The GPUs on which it could not run."""
+        found = {trouble.gpu for trouble in self.troubles if trouble.skips}
+        return tuple(sorted(found.difference(self.failed)))
 
     def word(self, gpu: int | None = None) -> str:
         """Pass, Fail or Skip: of one GPU, or of all."""
-        if not self.ran:
+        if not self.ran or gpu in self.skipped:
             return "Skip"
         failed = gpu in self.failed if gpu is not None else bool(self.failed)
         return "Fail" if failed else "Pass"
@@ -123,13 +129,13 @@ def conduct(
             continue
         troubles = tuple(trouble for gpu in gpus for trouble in test.check(node, gpu, at_us))
         outcomes.append(Outcome(test, troubles))
-        stopped = fail_early and bool(troubles)
+        stopped = fail_early and bool(outcomes[-1].failed)
     return outcomes
 
 
 def status_of(outcomes: Sequence[Outcome]) -> Status:
     """The code with which a run ends."""
-    troubles = [trouble for outcome in outcomes for trouble in outcome.troubles]
+    troubles = [each for outcome in outcomes for each in outcome.troubles if not each.skips]
     if any(trouble.isolate for trouble in troubles):
         return Status.NVVS_ISOLATE_ERROR
     return Status.NVVS_ERROR if troubles else Status.OK

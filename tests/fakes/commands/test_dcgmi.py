@@ -8,7 +8,9 @@ from dataclasses import replace
 import pytest
 
 from fakes.commands.registry import commands
+from fakes.disturbance import Refusal, disturb
 from fakes.gpu import Lost
+from fakes.nvml.codes import TEXTS, Code
 
 
 @pytest.fixture
@@ -104,11 +106,29 @@ def test_fail_early_leaves_out_what_comes_after(idle):
     assert any("GPU Memory" in line and "Skip" in line for line in lines)
 
 
-def test_tests_of_memory_need_it(make_shell):
-    """On GPUs that a job fills they fail, and say why."""
-    said = make_shell(gpus=1)("dcgmi", "diag", "-r", "2")
-    assert said.status == 226
+def test_the_test_of_memory_is_skipped_where_a_job_has_it(make_shell):
+    """On a healthy GPU that a job fills: it says why; the link is tested all the same; status 0."""
+    shell = make_shell(gpus=2)
+    said = shell("dcgmi", "diag", "-r", "2")
+    assert any("| GPU Memory " in line and "Skip - All" in line for line in said.lines)
+    assert any("| PCIe " in line and "Pass - All" in line for line in said.lines)
     assert "Couldn't allocate at least 75.0% of GPU memory" in said.out
+    assert said.status == 0
+    failing(shell.node.gpus[1], "ecc")
+    said = shell("dcgmi", "diag", "-r", "2")
+    assert any("| GPU Memory " in line and "Fail - GPU: 1" in line for line in said.lines)
+    assert said.status == 205
+
+
+@pytest.mark.parametrize(("code", "level"), [(18, "1"), (18, "2"), (4, "1")])
+def test_a_diagnostic_that_cannot_begin_fails(code, level, idle):
+    """Its program begins anew with NVML; the host engine goes on with the library that it has."""
+    disturb(idle.node, Refusal(code))
+    said = idle("dcgmi", "diag", "-r", level)
+    assert f"Failed to initialize NVML: {TEXTS[Code(code)]}" in said.out
+    assert "Successfully ran" not in said.out
+    assert said.status == 226
+    assert idle("dcgmi", "discovery", "-l").status == 0
 
 
 @pytest.mark.parametrize(("level", "seconds"), [("1", 10), ("2", 120), ("3", 1200)])
