@@ -7,6 +7,7 @@ containers that run already are those of jobs.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NoReturn, TextIO
 
@@ -26,6 +27,9 @@ _RUN_VALUES = frozenset(
         "--pull", "--platform", "--restart", "--group-add", "--cgroupns", "--log-driver",
     }
 )  # fmt: skip
+_FIELDS = {".ID": 0, ".Names": 1, ".Image": 2, ".Status": 3}
+_FIELD = re.compile(r"\{\{\s*(" + "|".join(map(re.escape, _FIELDS)) + r")\s*\}\}")
+_TAKES_F = frozenset({"ps", "inspect", "info", "version"})
 _IMAGE = "nvcr.io/nvidia/pytorch:24.05-py3"
 
 
@@ -43,6 +47,8 @@ def docker(
             err.write(f'"{program} run" requires at least 1 argument.\n')
             return 1
         return become(inner) if inner else 0
+    if _is_strange(verb, words):
+        return _not_known(program, argv, err)
     if verb in ("ps", "container") and not {"rm", "inspect"} & set(words):
         _list(node, world, words, out)
         return 0
@@ -56,8 +62,7 @@ def docker(
         return 0
     if verb in ("pull", "images", "system", "image"):
         return 0
-    err.write(f"{program} {verb}: this is not known here\n")
-    return NOT_UNDERSTOOD
+    return _not_known(program, argv, err)
 
 
 @command("crictl", latency_us=100_000)
@@ -65,6 +70,8 @@ def crictl(argv: Sequence[str], node: Node, world: World, out: TextIO, err: Text
     """``ps``, ``inspect``, ``rm``, ``stop``, ``info``."""
     words = [word for word in argv if not word.startswith(("-r", "--runtime-endpoint", "unix:"))]
     verb = words.pop(0) if words else ""
+    if _is_strange(verb, words):
+        return _not_known("crictl", argv, err)
     if verb == "ps":
         _list(node, world, words, out)
         return 0
@@ -76,7 +83,41 @@ def crictl(argv: Sequence[str], node: Node, world: World, out: TextIO, err: Text
     if verb in ("info", "pods"):
         out.write("{}\n" if verb == "info" else "POD ID   CREATED   STATE   NAME   NAMESPACE\n")
         return 0
-    err.write(f"crictl {verb}: this is not known here\n")
+    return _not_known("crictl", argv, err)
+
+
+def _is_strange(verb: str, words: Sequence[str]) -> bool:
+    """Whether a form or a choice is asked for that is not known here.
+
+    Only a list of containers may have a form, of the fields in ``_FIELDS``.
+    """
+    lists = verb == "ps" or (verb == "container" and words[:1] == ["ls"])
+    for word in words:
+        name = word.partition("=")[0]
+        if name in ("--filter", "-o", "--output") or (name == "-f" and verb in _TAKES_F):
+            return True
+        if name == "--format":
+            form = _form(words)
+            return not lists or not _FIELD.search(form) or "{" in _FIELD.sub("", form)
+    return False
+
+
+def _form(words: Sequence[str]) -> str:
+    """The value of ``--format``; "" without it."""
+    for at, word in enumerate(words):
+        name, equals, value = word.partition("=")
+        if name == "--format":
+            return value if equals else "".join(words[at + 1 : at + 2])
+    return ""
+
+
+def _filled(form: str, row: Sequence[str]) -> str:
+    """A container's line in a form."""
+    return _FIELD.sub(lambda field: row[_FIELDS[field[1]]], form).replace("\\t", "\t")
+
+
+def _not_known(program: str, argv: Sequence[str], err: TextIO) -> int:
+    err.write(f"{program} {' '.join(argv)}: this is not known here\n")
     return NOT_UNDERSTOOD
 
 
@@ -107,6 +148,11 @@ def _list(node: Node, world: World, words: Sequence[str], out: TextIO) -> None:
     found = list(_containers(node))
     if {"-q", "--quiet", "-aq", "-qa"} & set(words):
         out.writelines(f"{number}\n" for number, _, _ in found)
+        return
+    if form := _form(words):
+        for number, name, at_us in found:
+            up = f"Up {duration((world.now_us - at_us) // SECOND_US)}"
+            out.write(_filled(form, (number, name, _IMAGE, up)) + "\n")
         return
     out.write("CONTAINER ID   IMAGE                              CREATED          STATUS   NAMES\n")
     for number, name, at_us in found:

@@ -17,6 +17,7 @@ from fakes.commands.remote_shell import (
     NotThereError,
     Spawn,
     Task,
+    gathered,
     together,
     unreached,
     words_on,
@@ -34,7 +35,7 @@ _CLUSH_VALUES = {"-w": "w", "-x": "x", "-g": "g", "-l": "l", "-t": "t", "-u": "u
                  "--fanout": "f", "--options": "o", "--connect_timeout": "t",
                  "--command_timeout": "u", "--color": "color", "-X": "g", "--worker": "R",
                  "-R": "R"}  # fmt: skip
-_CLUSH_FLAGS = {"-S": "S", "--maxrc": "S", "-N": "N", "-b": "b", "-B": "b", "-a": "a", "-q": "q",
+_CLUSH_FLAGS = {"-S": "S", "--maxrc": "S", "-N": "N", "-b": "b", "-B": "B", "-a": "a", "-q": "q",
                 "-v": "v", "-L": "L", "-n": "n", "--nostdin": "n", "--all": "a", "-d": "v",
                 "--dshbak": "b", "--quiet": "q", "--nolabel": "N", "-s": "s"}  # fmt: skip
 _PSSH_VALUES = {"-H": "w", "--host": "w", "-l": "l", "-t": "u", "-p": "f", "-O": "o", "-x": "o",
@@ -105,8 +106,11 @@ def clush(
 ) -> int:  # fmt: skip
     """Run it on each; 0, unless ``-S`` asks for the highest exit status."""
     options, rest, strange = _parse(argv, _CLUSH_VALUES, _CLUSH_FLAGS)
-    if strange or "g" in options or "b" in options:
-        err.write(f"clush: {strange or '-b and -g'}: this option is not known here\n")
+    gathers = bool({"b", "B"} & options.keys())
+    if gathers and {"L", "N", "q"} & options.keys():
+        strange = "-b with -L, -N or -q"
+    if strange or "g" in options:
+        err.write(f"clush: {strange or '-g'}: this option is not known here\n")
         return NOT_UNDERSTOOD
     try:
         names = _names(world, options.get("w", ""), options, all_of="a" in options)
@@ -123,7 +127,8 @@ def clush(
     except NotThereError as error:
         err.write(f"clush: {error}\n")
         return NOT_UNDERSTOOD
-    worst = spawn(together(tasks), None) or 0
+    words = gathered(tasks, errors="B" in options) if gathers else together(tasks)
+    worst = spawn(words, None) or 0
     return worst if "S" in options else 0
 
 
@@ -214,6 +219,9 @@ def _parse(
         name, equals, value = word.partition("=")
         if name in flags:
             options[flags[name]] = ""
+        elif word[:2] in flags:
+            options[flags[word[:2]]] = ""
+            rest.insert(0, f"-{word[2:]}")
         elif name in values:
             options[values[name]] = value if equals else (rest.pop(0) if rest else "")
         elif word[:2] in values and not word.startswith("--"):

@@ -80,6 +80,31 @@ def together(tasks: Sequence[Task]) -> list[str]:
     return ["/bin/bash", "-c", "\n".join([*lines, "exit $top"])]
 
 
+def gathered(tasks: Sequence[Task], *, errors: bool = False) -> list[str]:
+    """The words that run tasks at a time, and show what is the same of several nodes once.
+
+    That is how ``clush -b`` shows them: the blocks are clubak's, with ``errors`` also of what goes
+    to standard error; then a line for each exit status that is not 0. A task's prefix is its
+    node's name and a colon; the exit status is the highest.
+    """
+    lines = ["d=$(mktemp -d) || exit 1; trap 'rm -rf \"$d\"' EXIT; top=0; failed=()"]
+    for at, task in enumerate(tasks):
+        run = shlex.join(task.words)
+        streams = f"</dev/null >$d/{at}.out " + ("2>&1" if errors else f"2>$d/{at}.err")
+        lines.append(f"({run} {streams}; exit $?) 2>/dev/null & p{at}=$!")
+    for at, task in enumerate(tasks):
+        prefix = shlex.quote(f"s/^/{_escaped(task.prefix)}/")
+        name = shlex.quote(task.prefix.partition(":")[0])
+        lines.append(f"wait $p{at}; s=$?; sed {prefix} $d/{at}.out >>$d/out")
+        if not errors:
+            lines.append(f"sed {prefix} $d/{at}.err >&2")
+        lines.append(f"[ $s -ne 0 ] && failed[s]+=' '{name}; [ $s -gt $top ] && top=$s")
+    lines.append("clubak -b <$d/out")
+    said = '"clush: $(nodeset -f ${failed[s]}): exited with exit code $s"'
+    lines.append(f'for s in "${{!failed[@]}}"; do echo {said} >&2; done')
+    return ["/bin/bash", "-c", "\n".join([*lines, "exit $top"])]
+
+
 def unreached(said: str, after_us: int) -> list[str]:
     """The words that wait as long as a node is tried, and say why it is not reached."""
     waits = f"sleep {after_us / 1e6:g}; " if after_us else ""

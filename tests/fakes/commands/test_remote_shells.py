@@ -7,7 +7,7 @@ import pytest
 
 from fakes.clock import SECOND_US
 from fakes.commands.registry import NOT_UNDERSTOOD, Call, commands
-from fakes.commands.remote_shell import Task, together, unreached
+from fakes.commands.remote_shell import Task, gathered, together, unreached
 from fakes.node import Node
 from fakes.profile import load_profile
 from fakes.recovery import power_off
@@ -160,3 +160,31 @@ def test_pdsh_tells_the_status_of_each_node(fleet):
     script = fleet.spawned[0][-1]
     assert "pdsh@n0: n2: ssh exited with exit code $s" in script
     assert "n1" not in script
+
+
+@pytest.mark.parametrize("options", [("-bw", "n[0-2]"), ("-ab",), ("-S", "-b", "-w", "n[0-2]")])
+def test_clush_gathers(fleet, options):
+    """What it runs has the output of all nodes gathered by clubak."""
+    fleet("clush", *options, "nvidia-smi -L")
+    words = fleet.spawned[0]
+    assert "clubak -b" in words[-1]
+    assert words[-1].count("nvidia-smi -L") == 3
+
+
+def test_gathered_output_and_exit_statuses_are_told_once(tmp_path):
+    """The lines that clubak is given each have status is one line."""
+    for name, line in (("clubak", "cat"), ("nodeset", 'shift; echo "$*"')):
+        (tmp_path / name).write_text(f"#!/bin/sh\n{line}\n")
+        (tmp_path / name).chmod(0o755)
+    tasks = [
+        Task(["/bin/sh", "-c", f"echo ok; echo bad >&2; exit {status}"], f"n{at}: ")
+        for at, status in enumerate((0, 3, 3, 1))
+    ]
+    words = ["/usr/bin/env", f"PATH={tmp_path}:/usr/bin:/bin"]
+    status, out, err = run([*words, *gathered(tasks)])
+    assert (status, out) == (3, "n0: ok\nn1: ok\nn2: ok\nn3: ok\n")
+    assert err.splitlines() == [
+        "n0: bad", "n1: bad", "n2: bad", "n3: bad",
+        "clush: n3: exited with exit code 1", "clush: n1 n2: exited with exit code 3",
+    ]  # fmt: skip
+    assert "n0: bad" in run([*words, *gathered(tasks, errors=True)])[1]
