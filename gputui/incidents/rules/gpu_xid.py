@@ -13,6 +13,7 @@ from gputui.incidents.memory_errors import MEMORY_KINDS, MEMORY_XIDS
 from gputui.incidents.one_job import Struck, struck_together
 from gputui.incidents.rule import CRITICAL, WARNING, Cause, Finding, Over, Subject, after, log_rule
 from gputui.incidents.secondary import causes_of_xid
+from gputui.incidents.steps import steps
 from gputui.incidents.verdict import RECOVERY_ACTION_CHANGED, said_in, severity_of
 from gputui.logs.kernel import KernelEvent
 from gputui.model import Action
@@ -52,7 +53,7 @@ def gpu_xid(event: KernelEvent, past: History) -> Iterator[Finding | Over]:
         cause=fact.cause,
         cause_text=_cause_text(event, fact, together),
         action=action,
-        action_text=ACTION_TEXTS[action],
+        action_text=_advice(said, action, subject),
         severity=severity,
         evidence=(event.text,),
         under=_under(event, past, together),
@@ -60,6 +61,11 @@ def gpu_xid(event: KernelEvent, past: History) -> Iterator[Finding | Over]:
         covers=together.gpus if together else (),
         clears=_GRAVE_QUIET if severity is CRITICAL or waits else _QUIET,
     )
+
+
+def _advice(said: Action | None, action: Action, subject: Subject) -> str:
+    """What to do; links are checked at the driver's wish only where it means the IMEX domain."""
+    return steps(action, subject) if said is Action.CHECK_LINK else ACTION_TEXTS[action]
 
 
 def _under(event: KernelEvent, past: History, together: Struck | None) -> tuple[str | Cause, ...]:

@@ -124,3 +124,13 @@ def test_memory_without_a_spare_row_is_replaced(code):
     assert (worst.kind, worst.action) == ("EccUncorrectable", Action.REPLACE_GPU)
     assert "replace it" in worst.action_text
     assert all(one.parent == worst.id for one in below)
+
+
+def test_an_imex_domain_to_be_recovered_names_its_service():
+    """What the driver asks for is not a look at the links of this GPU."""
+    log = xids(
+        (100, "154, GPU recovery action changed from 0x0 (None) to 0x5 (Recover IMEX Domain)")
+    )
+    (one,) = found(log)
+    assert "systemctl restart nvidia-imex" in one.action_text
+    assert "nvlink -s" not in one.action_text
