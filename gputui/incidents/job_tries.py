@@ -31,11 +31,11 @@ def is_only_trying(event: JobEvent, past: History) -> bool:
 
 
 def has_only_tried(job: str | None, past: History) -> bool:
-    """Whether all that a job said of its ranks' coming together were such tries."""
+    """Whether nothing that a job said of its ranks' coming together was more than such a try."""
     said = [
         past.job_said(job, pattern)[-1] for pattern in past.job_patterns(job) if _tells(pattern)
     ]
-    return bool(said) and all(is_only_trying(one, past) for one in said)
+    return all(is_only_trying(one, past) for one in said)
 
 
 def failed_try(event: JobEvent, past: History) -> JobEvent | None:

@@ -77,6 +77,24 @@ def decides(event: JobEvent, fact: TextFact, past: History) -> bool:
     )
 
 
+def is_outdone(
+    event: JobEvent, fact: TextFact, past: History, is_mild: Callable[[JobEvent], bool]
+) -> bool:
+    """Whether an event is a mild one, and the same job said of the same kind that it did fail.
+
+    What was said at one moment has no order, and what is mild may come once more after a failure.
+    """
+    if not is_mild(event):
+        return False
+    return any(
+        abs(last_s - event.time_s) <= _SAME_RUN_S
+        and (known := text_fact(pattern)) is not None
+        and (known.kind, known.role) == (fact.kind, Role.CAUSE)
+        and not all(map(is_mild, past.job_said(event.job, pattern)))
+        for pattern, last_s in past.job_patterns(event.job).items()
+    )
+
+
 def job_finding(
     event: JobEvent,
     fact: TextFact,

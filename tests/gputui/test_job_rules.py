@@ -608,3 +608,73 @@ def test_an_event_without_a_known_text_is_nothing():
     engine = Engine(all_rules(), interval_s=1.0)
     engine.job(JobEvent("from the future", "oom", NOW_S, "words", "train"))
     assert engine.incidents == ()
+
+
+RETRY = (
+    "[W socket.cpp:663] [c10d] The client socket has failed to connect to "
+    "[::ffff:10.0.0.4]:29500 (errno: 111 - Connection refused).\n"
+)
+
+
+def test_torchs_tries_to_reach_rank_0_are_no_failure():
+    """However many ranks try: the address is told as it is written, and nobody is called."""
+    (one,) = incidents_of(RETRY * 20)
+    assert (one.kind, one.severity) == ("NcclInitFailed", Severity.INFO)
+    assert "rank 0's store at 10.0.0.4 port 29500 is not reached yet" in one.cause_text
+
+
+def test_torchs_time_out_after_tries_is_a_failure():
+    """Its own error, after or before the last try, is what is told."""
+    failed = (
+        "[E socket.cpp:957] [c10d] The client socket has timed out after 60s while trying to "
+        "connect to (node-0, 29500).\n"
+    )
+    for log in (RETRY + failed, failed + RETRY):
+        (one,) = incidents_of(log)
+        assert (one.kind, one.severity) == ("NcclInitFailed", Severity.WARNING)
+        assert "at node-0 port 29500" in one.cause_text
+
+
+MILD_THEN_FATAL = {
+    "NCCL gives up after tries": (
+        "n1:2:3 [0] NCCL INFO Call to connect returned Connection refused, retrying\n"
+        * 2
+        + "n1:2:3 [0] misc/socket.cc:538 NCCL WARN socketPollConnect: connect to 10.0.0.5<43211> "
+        "returned Connection refused, exceeded error retry count after 35 attempts\n"
+    ),
+    "an allocator's warning, and XLA's error": (
+        "2025-03-02 09:11:00.123456: W external/tsl/tsl/framework/bfc_allocator.cc:482] Allocator "
+        "(GPU_0_bfc) ran out of memory trying to allocate 8.00GiB (rounded to 8589934592)"
+        "requested by op \n"
+        "jaxlib.xla_extension.XlaRuntimeError: RESOURCE_EXHAUSTED: Out of memory while trying to "
+        "allocate 8589934592 bytes.\n"
+    ),
+    "an allocator's warning, and TensorFlow's error": (
+        "2025-03-02 09:11:00.123456: W external/tsl/tsl/framework/bfc_allocator.cc:482] Allocator "
+        "(GPU_0_bfc) ran out of memory trying to allocate 8.00GiB (rounded to 8589934592)"
+        "requested by op \n"
+        "2025-03-02 09:11:10.123456: W tensorflow/core/framework/op_kernel.cc:1745] OP_REQUIRES "
+        "failed at conv_ops.cc:1115 : RESOURCE_EXHAUSTED: OOM when allocating tensor with "
+        "shape[256,64,112,112] and type float on /job:localhost/replica:0/task:0/device:GPU:0 by "
+        "allocator GPU_0_bfc\n"
+        "tensorflow.python.framework.errors_impl.ResourceExhaustedError: Graph execution error: "
+        "OOM when allocating tensor with shape[256,64,112,112]\n"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MILD_THEN_FATAL)
+def test_what_was_mild_is_a_warning_once_it_failed(name):
+    """Lines of one moment have no order; of one kind, the failure outdoes what was gone on from."""
+    (one,) = incidents_of(MILD_THEN_FATAL[name])
+    assert one.severity is Severity.WARNING
+    assert one.kind in ("NcclInitFailed", "GpuOutOfMemory")
+
+
+def test_tensorflow_without_host_memory_is_not_out_of_gpu_memory():
+    """Its words name the device: what the CPU's allocator lacks is another matter."""
+    assert not incidents_of(
+        "tensorflow.python.framework.errors_impl.ResourceExhaustedError: OOM when allocating "
+        "tensor with shape[256,64] and type float on /job:localhost/replica:0/task:0/device:CPU:0 "
+        "by allocator cpu\n"
+    )

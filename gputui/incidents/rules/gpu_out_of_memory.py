@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from gputui.incidents.history import History
-from gputui.incidents.job_words import QUIET, decides, job_finding, told
+from gputui.incidents.job_words import QUIET, decides, is_outdone, job_finding, told
 from gputui.incidents.rule import INFO, WARNING, Finding, job_rule
 from gputui.logs.job_event import JobEvent
 from gputui.model import Action
@@ -52,9 +52,9 @@ def gpu_out_of_memory(event: JobEvent, past: History) -> Iterator[Finding]:
     job's own logger calls a warning is one that it goes on from.
     """
     fact = told(event, "GpuOutOfMemory")
-    if fact is None or not decides(event, fact, past):
+    if fact is None or not decides(event, fact, past) or is_outdone(event, fact, past, _is_mild):
         return
-    severity = INFO if event.field("level") in ("debug", "info", "warning") else WARNING
+    severity = INFO if _is_mild(event) else WARNING
     if fact.cause != "shortage":
         yield job_finding(event, fact, past, severity=severity, gpu=event.gpu)
         return
@@ -72,6 +72,10 @@ def gpu_out_of_memory(event: JobEvent, past: History) -> Iterator[Finding]:
         severity=severity,
         gpu=event.gpu,
     )
+
+
+def _is_mild(event: JobEvent) -> bool:
+    return event.field("level") in ("debug", "info", "warning")
 
 
 def _blame(numbers: _Numbers, past: History) -> tuple[str, str, Action, str | None]:

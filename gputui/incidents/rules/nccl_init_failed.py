@@ -7,10 +7,18 @@ from collections.abc import Iterator
 
 from gputui.incidents.history import History
 from gputui.incidents.job_tries import failed_try, is_only_trying
-from gputui.incidents.job_words import QUIET, advice_of, decides, job_finding, meaning_of, told
+from gputui.incidents.job_words import (
+    QUIET,
+    advice_of,
+    decides,
+    is_outdone,
+    job_finding,
+    meaning_of,
+    told,
+)
 from gputui.incidents.rule import INFO, WARNING, Finding, job_rule
 from gputui.logs.job_event import JobEvent
-from gputui.logs.text_facts import TextFact
+from gputui.logs.text_facts import Role, TextFact, text_fact
 from gputui.model import Action
 
 _LOOPBACK = re.compile(r"^(?:127\.|localhost\b|::1\b|\[::1\])")
@@ -52,6 +60,13 @@ def nccl_init_failed(event: JobEvent, past: History) -> Iterator[Finding]:
     fact = told(event, "NcclInitFailed")
     if fact is None or not decides(event, fact, past):
         return
+
+    def is_mild(said: JobEvent) -> bool:
+        known = text_fact(said.pattern)
+        return is_only_trying(said, past) or (known is not None and known.role is Role.HINT)
+
+    if is_outdone(event, fact, past, is_mild):
+        return
     cause, text, advice = _blame(event, fact, past)
     yield job_finding(
         event,
@@ -61,7 +76,7 @@ def nccl_init_failed(event: JobEvent, past: History) -> Iterator[Finding]:
         cause_text=text,
         action=_ACTIONS.get(cause) if cause != fact.cause else None,
         action_text=advice,
-        severity=INFO if is_only_trying(event, past) else None,
+        severity=INFO if is_mild(event) else None,
     )
 
 
