@@ -14,8 +14,8 @@ _STEPS = {
     Action.RELOAD_DRIVER: "drain, then modprobe -r nvidia_uvm nvidia && modprobe nvidia",
     Action.REBOOT_NODE: "drain, then systemctl reboot",
     Action.REPLACE_GPU: "drain, run nvidia-bug-report.sh and field diagnostics, replace it",
-    Action.CHECK_LINK: "recover the IMEX domain: systemctl restart nvidia-imex on all its nodes, then "
-    "nvidia-imex-ctl -N",
+    Action.CHECK_LINK: "recover the IMEX domain: systemctl restart nvidia-imex on all its nodes, "
+    "then nvidia-imex-ctl -N",
 }
 
 
