@@ -12,13 +12,19 @@ from fakes.driver_faults import end_all_processes
 from fakes.node import Node
 from fakes.world import World
 
+_DAEMONS = frozenset(
+    {"nvidia-dcgm.service", "nvidia-fabricmanager.service", "nvidia-persistenced.service"}
+)
+"""Services that end with an error when the driver is gone."""
+
 
 @fault("driver", by="unload")
 @dataclass(frozen=True, slots=True)
 class Unload:
     """Take a node's driver out (``unload: true``), after all that uses a GPU has ended.
 
-    Healing loads it, as modprobe does; processes that ended stay ended.
+    NVIDIA's daemons have failed without it. Healing loads it, as modprobe does, and starts those;
+    processes of jobs stay ended.
     """
 
     node: Nodes
@@ -39,5 +45,14 @@ class Unload:
 
 def _unload(node: Node, world: World, undo: Undo) -> None:
     end_all_processes(node, world.now_us)
-    undo.push(lambda: node.modules.bring_back(node, world.now_us))
+    daemons = [each for each in node.services if each.name in _DAEMONS and each.is_active]
+
+    def load() -> None:
+        node.modules.bring_back(node, world.now_us)
+        for daemon in daemons:
+            node.services.begin(daemon, world)
+
+    undo.push(load)
     node.modules.take_out(node, world.now_us)
+    for daemon in daemons:
+        node.services.fail(daemon, world)

@@ -57,6 +57,21 @@ def test_a_stopped_service_is_started_by_whoever_mends_it(played):
     assert played.node.services.is_active("nvidia-fabricmanager")
 
 
+def test_nvidias_daemons_fail_without_the_driver(played):
+    """They have failed, and are nobody's action; healing loads the driver, and starts them."""
+    daemons = ("nvidia-dcgm", "nvidia-fabricmanager", "nvidia-persistenced")
+    fault = played.inject("driver", unload=True)
+    played.later(10)
+    services = played.node.services
+    assert {services.find(name).state for name in daemons} == {State.FAILED}
+    assert services.is_active("slurmd")
+    assert played.done == []
+    played.run.heal(fault)
+    played.later(10)
+    assert {services.find(name).state for name in daemons} == {State.ACTIVE}
+    assert played.states == {FabricState.COMPLETED}
+
+
 def test_healing_starts_a_stopped_service(played):
     """And with it comes what hangs on it."""
     played.run.heal(played.inject("service", stop="nvidia-fabricmanager"))
