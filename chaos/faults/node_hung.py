@@ -18,10 +18,9 @@ from fakes.world import World
 @fault("node", by="hung")
 @dataclass(frozen=True, slots=True)
 class NodeHung:
-    """Let a node's kernel be stuck (``hung: true``): calls to its driver do not return, and the
-    scheduler hears no more of it.
+    """Let a node's kernel be stuck (``hung: true``): driver and scheduler get no answer of it.
 
-    Healing lets everything go on.
+    Calls to its driver do not return. Healing lets everything go on.
     """
 
     node: Nodes

@@ -23,7 +23,7 @@ class NodeReboot:
     node: Nodes
     reboot: bool
 
-    does_not_prove: ClassVar[str] = "why a real one would have crashed"
+    does_not_prove: ClassVar[str] = "that a real one would have crashed"
 
     def __post_init__(self) -> None:
         """Refuse what breaks nothing."""

@@ -24,7 +24,7 @@ class ServiceFail:
     node: Nodes
     fail: str
 
-    does_not_prove: ClassVar[str] = "why a real one would have ended"
+    does_not_prove: ClassVar[str] = "that a real one would have ended"
 
     def apply(self, world: World, undo: Undo) -> None:
         """Let it fail now."""

@@ -24,7 +24,7 @@ class StorageFull:
     node: Nodes
     full: str
 
-    does_not_prove: ClassVar[str] = "who has filled it"
+    does_not_prove: ClassVar[str] = "how it was filled"
 
     def apply(self, world: World, undo: Undo) -> None:
         """Let it be so now."""
