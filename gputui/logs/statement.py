@@ -82,6 +82,8 @@ _PIECES = (
     # who, and on which stream: trainer-0 [stderr]
     r"(?!NCCL )[\w.\-/]+ \[std(?:out|err)\](?=\s)",
     r"\x1b\[[\d;]*[A-Za-z]",
+    # ... a colour whose escape has been lost on the way
+    r"\[\d{1,2}(?:;\d{1,3})*m(?=\S)",
     r"(?P<between>[|:\-])(?=\s)",
     r"\d{4,7} (?=\[)",
 )
@@ -202,9 +204,13 @@ def _name_of_logger(line: str, at: int, found: Statement) -> re.Match[str] | Non
 
 
 def _is_head(name: str) -> bool:
-    """Whether a name is not a logger's but belongs to what is said: an exception's class."""
-    return name.endswith(("Error", "Exception", "error", "NCCL", "CUDA", "SIGKILL")) or (
-        name.isupper() and "_" in name
+    """Whether a name is not a logger's but belongs to what is said: an exception's class,
+    or a tool that is known by its name.
+    """
+    return (
+        name.endswith(("Error", "Exception", "error", "NCCL", "CUDA", "SIGKILL"))
+        or name.startswith(("nvidia-container-", "modprobe"))
+        or (name.isupper() and "_" in name)
     )
 
 

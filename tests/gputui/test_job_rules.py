@@ -678,3 +678,67 @@ def test_tensorflow_without_host_memory_is_not_out_of_gpu_memory():
         "tensor with shape[256,64] and type float on /job:localhost/replica:0/task:0/device:CPU:0 "
         "by allocator cpu\n"
     )
+
+
+def test_a_process_that_can_only_be_the_job_itself_is_no_neighbour():
+    """In a container a job's own PID is another: more than the job leaves free is its own."""
+    oom = (
+        "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate {want} GiB. GPU 3 has a "
+        "total capacity of 79.15 GiB of which 1.06 GiB is free. Process 2423 has {held} GiB memory "
+        "in use. Of the allocated memory {alloc} GiB is allocated by PyTorch, and 0.51 GiB is "
+        "reserved by PyTorch but unallocated.\n"
+    )
+    (own,) = incidents_of(oom.format(want="2.00", held="78.08", alloc="76.27"))
+    assert own.cause == "shortage"
+    (other,) = incidents_of(oom.format(want="2.00", held="40.00", alloc="36.27"))
+    assert other.cause == "neighbour"
+
+
+@pytest.mark.parametrize(
+    ("line", "cause", "says"),
+    [
+        (
+            "nvidia: version magic '5.15.0-122-generic SMP mod_unload ' should be "
+            "'5.15.0-124-generic SMP mod_unload '",
+            "versions",
+            "built for kernel 5.15.0-122-generic, 5.15.0-124-generic runs",
+        ),
+        (
+            "Oct 11 08:00:02 k8s-w4 systemd-modules-load[412]: Failed to insert module 'nvidia': "
+            "Exec format error",
+            "versions",
+            "another kernel: Exec format error",
+        ),
+        (
+            "modprobe: ERROR: could not insert 'nvidia': Key was rejected by service",
+            "configuration",
+            "Secure Boot",
+        ),
+        ("modprobe: ERROR: could not insert 'nvidia': No such device", "configuration", "no GPU"),
+        (
+            "modprobe: FATAL: Module nvidia not found in directory /lib/modules/6.8.0-40-generic",
+            "versions",
+            "for kernel 6.8.0-40-generic",
+        ),
+        (
+            "nvidia: disagrees about version of symbol module_layout",
+            "versions",
+            "symbol module_layout differs",
+        ),
+    ],
+)
+def test_a_driver_that_was_not_loaded_says_why(line, cause, says):
+    """Its module fits another kernel, is not signed, is not there, or finds no GPU."""
+    (one,) = incidents_of(f"{line}\n")
+    assert (one.kind, one.cause) == ("DriverNotLoaded", cause)
+    assert says in one.cause_text
+
+
+@pytest.mark.parametrize("colour", ["", "\x1b[31m", "[31m"])
+def test_a_container_runtimes_name_after_a_level_is_part_of_what_it_says(colour):
+    """It is no logger's name, and stands behind a date with slashes and a level in brackets."""
+    (one,) = incidents_of(
+        f"{colour}2024/05/05 11:11:11 [ERROR] nvidia-container-cli: initialization error: load "
+        "library failed: libnvidia-ml.so.1: cannot open shared object file\n"
+    )
+    assert one.kind == "ContainerLostGpu"

@@ -127,7 +127,8 @@ def _has_ended(pid: int, past: History) -> bool:
 
 def _numbers(event: JobEvent) -> _Numbers:
     total, free = _bytes(event, "total"), _bytes(event, "free")
-    holders = [(int(pid), _parsed(size)) for pid, size in _OTHERS.findall(event.text)]
+    named = [(int(pid), _parsed(size)) for pid, size in _OTHERS.findall(event.text)]
+    holders = [one for one in named if not _is_the_job(one[1], event, total)]
     holders.sort(key=lambda one: one[1], reverse=True)
     held = sum(size for _, size in holders)
     idle = _bytes(event, "unused")
@@ -137,6 +138,15 @@ def _numbers(event: JobEvent) -> _Numbers:
         unaccounted = total - free - reserved
         held = unaccounted if unaccounted > _CONTEXT_BYTES else 0
     return _Numbers(_bytes(event, "want"), total, free, idle, held, tuple(holders))
+
+
+def _is_the_job(size: int, event: JobEvent, total: int) -> bool:
+    """Whether a process that is named is the job itself, under the PID of another namespace.
+
+    A container's processes have other PIDs outside; what holds more than the job leaves of the GPU
+    can be nobody else.
+    """
+    return event.field("self") is None and size + _bytes(event, "alloc") > total > 0
 
 
 def _bytes(event: JobEvent, name: str) -> int:
