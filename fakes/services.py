@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 _FIRST_PID = 1101
 _RESTARTS_AFTER_US = 5 * SECOND_US
+_STARTED_AFTER_US = 20 * SECOND_US
 _KEPT = 2_000
 
 
@@ -109,10 +110,13 @@ class Services:
         self._next_pid = _FIRST_PID
         self._are_real = False
         self._all: dict[str, Service] = {}
+        self._at_boot: list[Service] = []
         for unit in UNITS:
             if _is_on(unit, node):
                 self.add(unit)
-        if not node.is_up:
+        if node.is_up:
+            self._at_boot = [service for service in self if service.is_active]
+        else:
             self.went_down()
 
     def add(self, unit: Unit) -> Service:
@@ -126,6 +130,15 @@ class Services:
     def __iter__(self) -> Iterator[Service]:
         """All of them, by name."""
         return iter(sorted(self._all.values(), key=lambda service: service.name))
+
+    @property
+    def journal(self) -> Iterator[UnitLine]:
+        """Their lines, after those of the boot that was before the run."""
+        at_us = min(0, _STARTED_AFTER_US - round(self._node.up_before_s * 1e6))
+        for service in self._at_boot:
+            if not service.name.endswith(".target"):
+                yield from self._at_start(service, at_us)
+        yield from self.lines
 
     def find(self, name: str) -> Service:
         """A service by a name or an alias of its. Raises :class:`UnknownUnitError`."""
@@ -252,6 +265,12 @@ class Services:
         self._say(service, world, f"Started {service.unit.description}.")
         if service.name in EFFECTS:
             EFFECTS[service.name].started(self._node, world)
+
+    def _at_start(self, service: Service, at_us: int) -> Iterator[UnitLine]:
+        """What a unit's start has in the journal."""
+        unit = service.unit
+        for text in (f"Starting {unit.description}...", f"Started {unit.description}."):
+            yield UnitLine(at_us, unit.name, "systemd", 1, text)
 
     def _fail(self, service: Service, world: World, how: str) -> int:
         pid = self._leave(service, State.FAILED, world)

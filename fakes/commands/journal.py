@@ -33,7 +33,7 @@ class Entry:
 def entries(node: Node) -> Iterator[Entry]:
     """All that the journal has, of every boot, in the order of time."""
     of_kernel = (Entry(line.at_us, KERNEL, line.text) for line in node.kernel_log.lines)
-    of_units = (entry_of(line) for line in node.services.lines)
+    of_units = (entry_of(line) for line in node.services.journal)
     return iter(sorted((*of_kernel, *of_units), key=lambda entry: entry.at_us))
 
 

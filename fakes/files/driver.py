@@ -1,4 +1,4 @@
-"""/proc/driver/nvidia: what the driver tells of itself and of its GPUs.
+"""/proc/driver/nvidia, nvidia-nvswitch: what the driver tells of itself, its GPUs and NVSwitches.
 
 The layout is that of the driver's own nv-procfs.c (open-gpu-kernel-modules).
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from fakes.files.registry import Content, Files, Folder, node_tree
 from fakes.gpu import Gpu
+from fakes.links import switches_of
 from fakes.node import Node
 from fakes.world import World
 
@@ -50,6 +51,9 @@ def driver(node: Node, world: World) -> Files:
         home = f"nvidia/gpus/{gpu.bus_id}.0"
         files[f"{home}/information"] = _information(gpu, node.driver.version)
         files[f"{home}/registry"] = 'Binary: ""\n'
+    for switch in switches_of(node) if node.gpus else ():
+        files[f"nvidia-nvswitch/devices/{switch.bus_id}.0"] = Folder()
+        files["nvidia-nvswitch/permissions"] = "DeviceFileMode: 438\n"
     return files
 
 

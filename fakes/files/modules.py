@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import platform
-
 from fakes.files.registry import Content, Files, Folder, Link, node_tree
 from fakes.modules import KNOWN
 from fakes.node import Node
+from fakes.recovery import KERNEL
 from fakes.world import World
 
 
@@ -32,12 +31,11 @@ def sys_module(node: Node, world: World) -> Files:
 def lib_modules(node: Node, world: World) -> Files:
     """The modules' files, which are empty, under the release that ``uname -r`` tells."""
     del node, world
-    release = platform.release()
     files: dict[str, Content] = {}
     for module in KNOWN.values():
         if module.name.startswith(("nvidia", "gdrdrv")):
             name = module.name.replace("_", "-") if module.name != "nvidia_fs" else module.name
-            files[f"{release}/updates/dkms/{name}.ko"] = ""
+            files[f"{KERNEL}/updates/dkms/{name}.ko"] = ""
         else:
-            files[f"{release}/kernel/drivers/{module.name}.ko"] = ""
+            files[f"{KERNEL}/kernel/drivers/{module.name}.ko"] = ""
     return files

@@ -63,7 +63,7 @@ def _lines(service: Service, asked: Asked, node: Node, world: World) -> Iterator
         yield f"    Process: {0} ExecStart={' '.join(unit.command)} ({how})\n"
         yield f"   Main PID: {0} ({how})\n"
     count = int(asked.options.get("lines", "10") or 10)
-    said = [line for line in node.services.lines if line.unit == unit.name][-count:]
+    said = [line for line in node.services.journal if line.unit == unit.name][-count:]
     if said and count:
         yield "\n"
         yield from (written(node, line) for line in said)

@@ -172,7 +172,7 @@ def test_clush_gathers(fleet, options):
 
 
 def test_gathered_output_and_exit_statuses_are_told_once(tmp_path):
-    """The lines that clubak is given each have status is one line."""
+    """Each line comes to clubak with its node's name; each exit status has one line."""
     for name, line in (("clubak", "cat"), ("nodeset", 'shift; echo "$*"')):
         (tmp_path / name).write_text(f"#!/bin/sh\n{line}\n")
         (tmp_path / name).chmod(0o755)

@@ -202,3 +202,14 @@ def test_later_is_not_since(machine):
     machine("systemctl", "restart", "slurmd")
     machine.later(120)
     assert machine("journalctl", "-u", "slurmd", "--since", "1 min ago")[1] == "-- No entries --\n"
+
+
+def test_what_was_started_at_boot_has_its_lines_in_the_journal(machine):
+    """They are of the time before the run; what is not started has none."""
+    said = machine("journalctl", "-b", "-u", "nvidia-fabricmanager", "-o", "cat")[1].splitlines()
+    assert said == [
+        "Starting NVIDIA fabric manager service...",
+        "Started NVIDIA fabric manager service.",
+    ]
+    assert machine("journalctl", "-u", "nvidia-imex")[1] == "-- No entries --\n"
+    assert machine("journalctl", "-u", "slurmd", "--since", "10 min ago")[1] == "-- No entries --\n"

@@ -84,7 +84,7 @@ def test_a_reboot_empties_the_kernels_ring(system):
         (("-k", "-o", "cat", "-n", "1"), "NVRM: Xid"),
         (("-k", "--since", "1 hour ago"), "Jan 01 01:30:00 n0 kernel: NVRM: Xid"),
         (("-k", "-S", "-5min", "-b", "0"), "Jan 01 01:30:00 n0 kernel: NVRM: Xid"),
-        (("-u", "slurmd"), "-- No entries --"),
+        (("-u", "slurmd", "-S", "-1h"), "-- No entries --"),
         (("-k", "-g", "no such text"), "-- No entries --"),
     ],
 )
