@@ -95,6 +95,11 @@ _EXPRESSIONS = (
     ("init_reason", rf"NVRM: (?P<detail>BAR\d is 0M @ \S+ \((?:PCI:)?{BUS}\))"),
     ("init_reason", rf"NVRM: GPU {BUS} (?P<detail>is already bound to \w+)"),
     ("init_reason", r"NVRM: (?P<detail>nouveau, .*(?:rivafb|nvidiafb|rivatv).*)"),
+    (
+        "init_reason",
+        r"nvidia: (?P<detail>version magic '[^']*' should be '.*|"
+        r"disagrees about version of symbol \w+.*)",
+    ),
     ("gpu_info", rf"NVRM: GPU {BUS}: (?P<detail>.*)"),
     (
         "version_mismatch",

@@ -180,7 +180,8 @@ def _placed(one: Found, causes: list[Incident]) -> Found:
         near = abs(other.opened_s - incident.opened_s) <= _WITHIN_S
         is_node = incident.subject.startswith("node:") and not other.subject.startswith("node:")
         is_whose = is_node or incident.subject == other.subject
-        if near and other.kind in kinds and is_whose and other.id != incident.id:
+        is_other = incident.id not in (other.id, other.parent)
+        if near and other.kind in kinds and is_whose and is_other:
             return replace(one, incident=replace(incident, parent=other.id))
     return one
 

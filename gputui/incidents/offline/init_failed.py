@@ -58,6 +58,13 @@ _REASONS = (
         is_whole=True,
     ),
     _Reason(
+        re.compile(r"version magic '|disagrees about version of symbol"),
+        "its module was built for another kernel than the one that runs",
+        Action.RELOAD_DRIVER,
+        "build it for this kernel and load it (dkms autoinstall -k $(uname -r); modprobe nvidia)",
+        is_whole=True,
+    ),
+    _Reason(
         re.compile(r"unexpected WPR2 already up"),
         "its firmware still runs from before (WPR2 is up)",
         Action.RESET_GPU,

@@ -22,6 +22,10 @@ WPR2 = """\
 [    5.100000] NVRM: _kgspBootGspRm: unexpected WPR2 already up, cannot proceed with booting GSP
 [    5.200000] NVRM: GPU 0000:3b:00.0: RmInitAdapter failed! (0x62:0x40:1861)
 """
+OTHER_KERNEL = (
+    "[    5.100000] nvidia: version magic '5.15.0-122-generic SMP mod_unload modversions ' should "
+    "be '5.15.0-124-generic SMP mod_unload modversions '\n"
+)
 PLAIN = "[    5.200000] NVRM: GPU 0000:3b:00.0: RmInitAdapter failed! (0x26:0xffff:1290)\n"
 
 
@@ -44,6 +48,7 @@ def incidents(tmp_path, capsys):
     [
         (NOUVEAU, "nouveau, owns the board", "blacklist nouveau", "check_config"),
         (BAR, "BAR is 0M", "Above 4G decoding", "check_config"),
+        (OTHER_KERNEL, "another kernel", "dkms autoinstall -k $(uname -r)", "reload_driver"),
         (WPR2, "WPR2", "reset that GPU (nvidia-smi -r -i 0000:3b:00)", "reset_gpu"),
     ],
 )
@@ -78,3 +83,15 @@ def test_the_line_with_the_numbers_tells_the_reason(incidents):
     (told,) = incidents(first + later)
     assert "firmware did not start" in told["cause_text"]
     assert told["count"] == 2
+
+
+def test_a_module_for_another_kernel_is_one_failure_however_it_is_told(incidents):
+    """The kernel's word and modprobe's in one log: neither hides the other, one is on top."""
+    found = incidents(
+        "modprobe: ERROR: could not insert 'nvidia': Exec format error\n"
+        "nvidia: disagrees about version of symbol module_layout\n"
+        "step 1 of the installation is done\n"
+        "step 2 of the installation is done\n"
+    )
+    assert {one["kind"] for one in found} == {"DriverNotLoaded"}
+    assert [one["parent"] for one in found].count(None) == 1
