@@ -180,6 +180,7 @@ class Stage:
             commands=tuple(commands()) if self._look_alike else (),
             users=self._users,
             gpus=self._given.fleet.gpus,
+            switches=self._given.fleet.profile.nvlink.switches,
             people=tuple(dict.fromkeys((*(job.user for job in self._given.jobs), STRANGER))),
             clock=self._virtual_time,
         )

@@ -41,12 +41,19 @@ def own_files(directory: Path) -> Path:
     return directory / _FILES
 
 
-def device_names(gpus: int) -> tuple[str, ...]:
-    """The names in /dev of so many GPUs, and of what the driver makes with them."""
+def device_names(gpus: int, switches: int = 0) -> tuple[str, ...]:
+    """The names in /dev of so many GPUs and NVSwitches, and of what the driver makes with them."""
     if not gpus:
         return ()
     own = (f"nvidia{index}" for index in range(gpus))
-    return (*own, *GPU_DEVICES, *_OTHER_DEVICES, *_rdma_devices(min(gpus, _MOST_ADAPTERS)))
+    nvswitch = (f"nvidia-nvswitch{each}" for each in ("ctl", *range(switches))) if switches else ()
+    return (
+        *own,
+        *GPU_DEVICES,
+        *_OTHER_DEVICES,
+        *nvswitch,
+        *_rdma_devices(min(gpus, _MOST_ADAPTERS)),
+    )
 
 
 def _rdma_devices(adapters: int) -> tuple[str, ...]:

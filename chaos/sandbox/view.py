@@ -68,7 +68,7 @@ class Outfit:
     ``look_alike`` the program that stands for every command in ``commands``; None where it could
     not be made. ``users`` are the users of its jobs, by their numbers. ``people`` are all
     who have a home. ``clock`` is the library by which programs live by the run's clock; None: they
-    live by the machine's.
+    live by the machine's. ``gpus`` and ``switches`` are how many it has, for /dev.
     """
 
     run: Path
@@ -80,6 +80,7 @@ class Outfit:
     gpus: int
     people: tuple[str, ...] = ()
     clock: Path | None = None
+    switches: int = 0
 
 
 def kernel_log(directory: Path) -> Path:
@@ -161,7 +162,7 @@ def root(outfit: Outfit, environ: Mapping[str, str]) -> Root:
         staging=str(directory / "root"),
         empty=f"{NODE}/empty",
         nobody=f"{NODE}/nobody",
-        devices=device_names(outfit.gpus),
+        devices=device_names(outfit.gpus, outfit.switches),
         fresh=fresh,
         hidden=hidden_paths(fresh),
         layers=layers,
