@@ -69,7 +69,11 @@ class Barrier:
 
     def _pids(self) -> Iterator[str]:
         idlers = {str(pid) for pid in self._idlers()}
-        for name in os.listdir(self._proc):  # noqa: PTH208 (names are wanted)
+        try:
+            names = os.listdir(self._proc)  # noqa: PTH208 (names are wanted)
+        except OSError:
+            return  # the node's first process has ended, and all others with it
+        for name in names:
             if name.isdecimal() and name not in idlers:
                 yield name
 

@@ -160,9 +160,9 @@ class Rehearsal(Drill):
         due_us = min(self.world.next_us(), self._grounds.next_due_us())
         watching.until(max(min(due_us, before_us + _STEP_US, end_us), before_us))
         self._grounds.stirred = self._grounds.stirred or self.world.events != events
+        self._note_incidents(watching)
         self._grounds.show(happened=True)
         self._clear_what_went_down()
-        self._note_incidents(watching)
         self._look()
         self._start_runbook()
 
