@@ -17,6 +17,7 @@ from chaos.journal import Journal, TextOut
 from chaos.notes import Notes, States
 from chaos.readings import Readings
 from chaos.run import Run
+from chaos.sandbox.host import NodeEndedError
 from chaos.scenario import Scenario
 from chaos.terms import states_of
 from chaos.told import write_verdict
@@ -52,7 +53,12 @@ def drill_of(scenario: Scenario, journal: Journal) -> Drill:
         return Drill(scenario, journal)
     from chaos.rehearsal import Rehearsal  # it stands on this module
 
-    return Rehearsal(scenario, journal, runbook)
+    try:
+        return Rehearsal(scenario, journal, runbook)
+    except NodeEndedError as error:
+        raise UsageError(
+            f"the first process of a node ended while it was being set up ({error}): run it again."
+        ) from error
 
 
 class Drill:

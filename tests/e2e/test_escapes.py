@@ -56,6 +56,17 @@ for text in sys.argv[1:]:
         print(errno.errorcode.get(error.errno, error))
 """
 
+OWN_LOGS = (
+    "dmesg", "fabricmanager.log", "healthchecks", "kern.log", "messages", "nvidia-dcgm",
+    "nvidia-imex.log", "slurm", "slurm-1001.out", "syslog",
+)  # fmt: skip
+
+MOUNT = """
+import ctypes, sys
+source, target, kind, flags = sys.argv[1:5]
+ctypes.CDLL(None).mount(source.encode(), target.encode(), kind.encode(), int(flags), None)
+"""
+
 TRACE = """
 import ctypes, os
 libc = ctypes.CDLL(None, use_errno=True)
@@ -109,21 +120,24 @@ ATTEMPTS = {
     "write to the current directory": Attempt("touch new; rm file; mv file other", READ_ONLY),
     "change a file's mode": Attempt("chmod 777 $PLACE/work/file /etc/passwd", READ_ONLY),
     "write to the system": Attempt(
-        "for at in / /etc /usr /usr/bin /usr/lib /var /var/lib /opt; do touch $at/gt-escape; done",
-        r"(.*(Read-only file system|Permission denied)\n){8}",
+        "for at in / /usr /usr/bin /usr/lib /var /var/lib /opt; do touch $at/gt-escape; done",
+        r"(.*(Read-only file system|Permission denied)\n){7}",
+    ),
+    "write to the node's own /etc": Attempt(
+        "touch /etc/gt-escape 2>/dev/null; ls /etc/hostname", "/etc/hostname\n"
     ),
     "find the temporary files of others": Attempt("ls -A $PLACE", OWN_PLACE),
     "see logs and spools": Attempt(
-        "ls -A /var/log; ls -A /var/spool", r"kern.log\nslurm-1001.out\n"
+        "ls -A /var/log; ls -A /var/spool", rf"(({'|'.join(OWN_LOGS)})\n)+"
     ),
     # --- devices and kernel --------------------------------------------------------------------
     "find devices": Attempt(
         "cd /dev; echo $(ls | grep -vE '^(nvidia|std|fd$)')",
-        r"console full null ptmx pts random shm tty urandom zero\n",
+        r"console full infiniband null ptmx pts random shm tty urandom zero\n",
     ),
     "open a GPU": Attempt(
         "cat /dev/nvidia0 /dev/nvidiactl /dev/nvidia-uvm; ls /proc/driver/nvidia/gpus",
-        r"(.*(Permission denied|No such).*\n){4}",
+        r"(.*Permission denied\n){3}0000:1b:00.0\n0000:43:00.0\n",
     ),
     "make a disk": Attempt("mknod /tmp/d b 254 0; mknod /tmp/m c 1 1", r"(.*not permitted\n){2}"),
     "read the kernel's memory and log": Attempt(
@@ -164,7 +178,7 @@ ATTEMPTS = {
     ),
     "reach a network": Attempt(f"$PYTHON -c '{CONNECT}' tcp:192.0.2.1:80", "ENETUNREACH\n"),
     # --- processes -----------------------------------------------------------------------------
-    "see other processes": Attempt("ls -d /proc/[0-9]* | wc -l", r"[5-9]\n"),
+    "see other processes": Attempt("ls -d /proc/[0-9]* | wc -l", r"[1-4]?[0-9]\n"),
     "end the first process": Attempt("kill -9 1; kill 1; sleep 0.1; ls -d /proc/1", "/proc/1\n"),
     "look into the first process": Attempt(
         "cd /proc/1; ls root/; ls cwd/; cat environ; echo x > mem; cat fd/3",
@@ -188,20 +202,20 @@ ATTEMPTS = {
         by="root",
     ),
     "make mounts writable": Attempt(
-        "for at in / /proc/sys $PLACE/work; do mount -o remount,bind,rw $at; done >/dev/null 2>&1;"
-        " touch $PLACE/work/new /etc/gt-escape /proc/sys/kernel/core_pattern",
+        f"for at in / /usr /proc/sys $PLACE/work; do $PYTHON -c '{MOUNT}' none $at none 4128; done;"
+        " touch $PLACE/work/new /usr/gt-escape /proc/sys/kernel/core_pattern",
         r"(.*Read-only file system\n){3}",
         by="root",
     ),
     "look beneath mounts": Attempt(
-        "mkdir /tmp/m; for how in '--bind /' '--bind /proc' '--rbind /'; do mount $how /tmp/m; done"
-        " >/dev/null 2>&1; cd /tmp/m; cat .$HOME/marker .$PLACE/docker.sock; touch etc/gt-escape",
+        f"mkdir /tmp/m; for how in 4096 20480; do $PYTHON -c '{MOUNT}' / /tmp/m none $how; done;"
+        " cd /tmp/m; cat .$HOME/marker .$PLACE/docker.sock; touch usr/gt-escape",
         r"(.*No such file.*\n){2}.*Read-only file system\n",
         by="root",
     ),
     "mount the kernel's file systems anew": Attempt(
         "mkdir /tmp/n; for kind in proc sysfs devtmpfs cgroup2 debugfs securityfs bpf tracefs;"
-        " do mount -t $kind none /tmp/n; done >/dev/null 2>&1; ls /tmp/n",
+        f" do $PYTHON -c '{MOUNT}' none /tmp/n $kind 0; done; ls /tmp/n",
         "",
         by="root",
     ),
