@@ -86,7 +86,7 @@ class _Objects:
         if found is None:
             return None
         try:
-            return found["name"].decode("utf-8", "replace"), json.loads(found["value"])
+            return str(found["name"], "utf-8", "replace"), json.loads(found["value"])
         except ValueError:
             return None
 
@@ -104,7 +104,7 @@ class _Export:
         name, equals, value = line.partition(b"=")
         if not equals or not name.strip().isupper():
             return None
-        return name.strip().decode("utf-8", "replace"), value.decode("utf-8", "replace")
+        return str(name.strip(), "utf-8", "replace"), str(value, "utf-8", "replace")
 
     def begins(self, line: bytes) -> bool:
         return False
@@ -121,7 +121,7 @@ class _Verbose(_Export):
     def field(self, line: bytes) -> tuple[str, object] | None:
         header = self._HEADER.match(line)
         if header is not None:
-            return "@timestamp", header["time"].decode()
+            return "@timestamp", str(header["time"], "utf-8")
         return super().field(line)
 
     def begins(self, line: bytes) -> bool:
