@@ -63,8 +63,8 @@ def write(folder: Path) -> dict[str, Path]:
 
 def main() -> None:
     """Measure each, twice as a command and once more within this process."""
-    from chaos.drill import drill
-    from chaos.loader import load
+    from chaos.format.loader import load
+    from chaos.virtual.drill import drill
 
     with tempfile.TemporaryDirectory() as name:
         for what, path in write(Path(name)).items():

@@ -25,10 +25,10 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 import pynvml
 
 from fakes.clock import VirtualClock
+from fakes.jobs.process import JobSpec
 from fakes.node import Node
 from fakes.nvml.answer import NodeNow
 from fakes.nvml.inprocess import installed
-from fakes.process import JobSpec
 from fakes.profile import load_profile
 from fakes.world import World
 

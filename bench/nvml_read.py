@@ -25,13 +25,13 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from fakes.clock import WallClock
+from fakes.jobs.process import JobSpec
 from fakes.node import Node
 from fakes.nvml.answer import Call, answer
 from fakes.nvml.endpoint import Endpoint
 from fakes.nvml.shim.build import compiler
 from fakes.nvml.slots import Slots
 from fakes.nvml.table import BY_NAME
-from fakes.process import JobSpec
 from fakes.profile import load_profile
 
 GPUS = 8

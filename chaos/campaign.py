@@ -13,13 +13,13 @@ from pathlib import Path
 
 from chaos.expectations.started import StartExpected
 from chaos.fault import ArgumentError
-from chaos.loader import load
-from chaos.random_faults import Drawn, draw_faults, scenario_text
+from chaos.fault_parts.random_faults import Drawn, draw_faults, scenario_text
+from chaos.format.loader import load
+from chaos.format.rewriting import rewritten
+from chaos.format.variation import draw, varied
 from chaos.reports import Reported
-from chaos.rewriting import rewritten
 from chaos.scenario import Scenario
 from chaos.testing import run_test
-from chaos.variation import draw, varied
 from chaos.verdict import Result, Verdict
 
 NAME = "campaign"

@@ -28,8 +28,8 @@ from typing import Any, Protocol, TypeVar, get_type_hints
 
 from chaos.errors import ScenarioError
 from chaos.expectation import ReadingContext, as_text, read_fields
-from chaos.fields import Fields, check_keys
-from chaos.yaml_tree import Table, Tree, kind_of
+from chaos.format.fields import Fields, check_keys
+from chaos.format.yaml_tree import Table, Tree, kind_of
 from fakes.world import World
 
 

@@ -28,11 +28,11 @@ from functools import cache
 from typing import Any, ClassVar, Protocol, TypeVar, get_type_hints
 
 from chaos.errors import Mistakes, Place, ScenarioError, did_you_mean, quoted
-from chaos.fields import Fields, read_value
+from chaos.format.fields import Fields, read_value
+from chaos.format.values import Duration, plain_type
+from chaos.format.yaml_tree import Table, Tree, Word, kind_of
 from chaos.journal import Record
 from chaos.selection import Gpus, Inventory, JobId, Nodes, SelectionError
-from chaos.values import Duration, plain_type
-from chaos.yaml_tree import Table, Tree, Word, kind_of
 
 NEVER_US = (1 << 63) - 1
 

@@ -29,9 +29,9 @@ from keyword import iskeyword
 from typing import Any, ClassVar, Protocol, TypeVar, get_origin, get_type_hints
 
 from chaos.errors import did_you_mean, quoted
+from chaos.format.values import BadValueError, convert, shown
 from chaos.selection import Gpus, Inventory, JobId, Nodes, SelectionError
 from chaos.undo import Undo
-from chaos.values import BadValueError, convert, shown
 from fakes.world import World
 
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from chaos.journal import Record
-from chaos.script import ScriptRun, script_runs
+from chaos.judging.script import ScriptRun, script_runs
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,8 @@ from chaos.fault import Fault, FaultError
 from chaos.selection import Gpus, Inventory, Nodes
 from chaos.undo import Layers, Undo
 from fakes.clock import Epoch
+from fakes.jobs.process import JobSpec, ProcessHost, ProcessTable
 from fakes.node import Driver, Node
-from fakes.process import JobSpec, ProcessHost, ProcessTable
 from fakes.profile import MIB, Profile, load_profile
 from fakes.world import World
 

@@ -14,14 +14,14 @@ from typing import Any
 from chaos.condition import State
 from chaos.fault import described, type_of
 from chaos.journal import Journal
+from chaos.judging.told import write_start
 from chaos.run import Active, Run
 from chaos.scenario import Scenario
-from chaos.told import write_start
-from chaos.watching import Told, Watching
+from chaos.virtual.watching import Told, Watching
 from fakes.actions import Action
-from fakes.job_log import JobLine
-from fakes.kernel_log import KernelLine
+from fakes.jobs.log import JobLine
 from fakes.node import Node
+from fakes.system.kernel_log import KernelLine
 from fakes.world import World
 from gputui.recording import incident_object
 

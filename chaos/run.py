@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 
-from chaos.concerned import concerned, concerned_by
 from chaos.errors import did_you_mean, quoted
 from chaos.fault import Fault, FaultError, type_of
+from chaos.fault_parts.concerned import concerned, concerned_by
 from chaos.scenario import Entry, Heal
 from chaos.selection import Inventory
 from chaos.undo import Layers, Undo

@@ -1,6 +1,6 @@
 """What a scenario is: what is given, what breaks when, and what is to come of it.
 
-The file format is YAML 1.2 (``chaos/loader.py`` reads it)::
+The file format is YAML 1.2 (``chaos/format/loader.py`` reads it)::
 
     scenario: thermal-one-gpu            # the file's name without its ending
     why: A blocked airway heats one GPU.
@@ -28,7 +28,7 @@ from chaos.selection import Inventory
 from chaos.terms import Terms
 
 if TYPE_CHECKING:
-    from chaos.variation import Variation
+    from chaos.format.variation import Variation
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class Scenario:
         """The same with another seed, and what varies drawn by it; with None as it is."""
         if seed is None:
             return self
-        from chaos.variation import draw, varied  # it stands on this module
+        from chaos.format.variation import draw, varied  # it stands on this module
 
         return replace(varied(self, draw(self, seed)), seed=seed, reseeded=True)
 

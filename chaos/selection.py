@@ -18,7 +18,7 @@ import re
 from dataclasses import dataclass
 
 from chaos.errors import did_you_mean, quoted, shortened
-from fakes.gpu import Gpu
+from fakes.hardware.gpu import Gpu
 from fakes.world import World
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9-]*")

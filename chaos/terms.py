@@ -16,14 +16,14 @@ from chaos.expectation import Expectation, ReadingContext, Timing, read_expectat
 from chaos.expectations.exit import ExitExpected, ExitStatus
 from chaos.expectations.incident import IncidentExpected
 from chaos.expectations.started import StartExpected
-from chaos.fields import Fields, items_of
 from chaos.fleet import Given
-from chaos.matching import IncidentKind, incident_kinds
-from chaos.runbook_file import what_is_wrong
+from chaos.format.fields import Fields, items_of
+from chaos.format.runbook_file import what_is_wrong
+from chaos.format.templates import PLACES, unknown_places
+from chaos.format.values import Count, Duration
+from chaos.format.yaml_tree import Items, Table, Tree, Word, kind_of
+from chaos.judging.matching import IncidentKind, incident_kinds
 from chaos.selection import Inventory, Nodes, SelectionError
-from chaos.templates import PLACES, unknown_places
-from chaos.values import Count, Duration
-from chaos.yaml_tree import Items, Table, Tree, Word, kind_of
 
 STOP_KEYS = ("after", "calls", "wall")
 RUNBOOK_KEYS = ("run", "when", "args", "on", "exit")

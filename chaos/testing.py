@@ -17,16 +17,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 
-from chaos import registry
-from chaos.consistency import check_somebody_acts
-from chaos.drill import check_testable, drill_of
 from chaos.errors import UsageError
+from chaos.format.consistency import check_somebody_acts
+from chaos.format.loader import load
 from chaos.journal import Journal
 from chaos.library import find_scenario
-from chaos.loader import load
+from chaos.real_time import registry
 from chaos.reports import FORMS, Reported, report
 from chaos.scenario import Scenario
 from chaos.verdict import Verdict
+from chaos.virtual.drill import check_testable, drill_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Collection
 
-from fakes.thermal import NEVER_US
+from fakes.hardware.thermal import NEVER_US
 
 Action = Callable[[], None]
 

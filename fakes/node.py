@@ -8,33 +8,33 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from fakes import configuration
 from fakes.actions import Actions
-from fakes.bmc import ServiceProcessor
 from fakes.clock import Epoch
-from fakes.cooling import Inlet
-from fakes.dcgm import HostEngine
-from fakes.disturbance import Disturbance
-from fakes.driver_events import DriverEvents
-from fakes.gpm import Samples
-from fakes.gpu import Gpu
-from fakes.hosts import HOSTS, hosts_text
-from fakes.job_log import JobLog
-from fakes.kernel_log import KernelLog
-from fakes.listening import Listening
-from fakes.modules import Modules
-from fakes.network import Network, address_of, network_of, number_of, usual_nics
-from fakes.noise import seed_of
-from fakes.pci_writes import PciWrites
-from fakes.process import JobSpec, Process, ProcessHost, ProcessSpec, ProcessTable
+from fakes.driver.disturbance import Disturbance
+from fakes.driver.events import DriverEvents
+from fakes.hardware.cooling import Inlet
+from fakes.hardware.gpm import Samples
+from fakes.hardware.gpu import Gpu
+from fakes.hardware.noise import seed_of
+from fakes.hardware.supply import PowerSupply
+from fakes.jobs.log import JobLog
+from fakes.jobs.process import JobSpec, Process, ProcessHost, ProcessSpec, ProcessTable
+from fakes.network.hosts import HOSTS, hosts_text
+from fakes.network.network import Network, address_of, network_of, number_of, usual_nics
+from fakes.pci.writes import PciWrites
 from fakes.profile import Profile
-from fakes.services import Services
-from fakes.storage import Storage
-from fakes.supply import PowerSupply
+from fakes.system import configuration
+from fakes.system.bmc import ServiceProcessor
+from fakes.system.dcgm import HostEngine
+from fakes.system.kernel_log import KernelLog
+from fakes.system.listening import Listening
+from fakes.system.modules import Modules
+from fakes.system.services import Services
+from fakes.system.storage import Storage
 
 if TYPE_CHECKING:
     from fakes.world import World
-from fakes.text_files import TextFiles
+from fakes.system.text_files import TextFiles
 
 UP_BEFORE_S = 3 * 86_400.0
 """How long nodes have usually been up when a run begins."""

@@ -10,16 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 
-from fakes.cluster import Cluster
-from fakes.edits import Homes, note_edits
+from fakes.driver.xid import raise_xid
 from fakes.events import Action, EventQueue, Ticket
-from fakes.gpu import Gpu
-from fakes.job_texts import say_out_of_memory
-from fakes.memory import full_us
+from fakes.hardware.gpu import Gpu
+from fakes.hardware.memory import full_us
+from fakes.hardware.thermal import NEVER_US
+from fakes.jobs.cluster import Cluster
+from fakes.jobs.texts import say_out_of_memory
 from fakes.nccl.launch import Launches
 from fakes.node import Node
-from fakes.thermal import NEVER_US
-from fakes.xid import raise_xid
+from fakes.system.edits import Homes, note_edits
 
 
 class World:

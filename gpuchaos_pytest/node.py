@@ -74,7 +74,7 @@ class GpuNode:
         self.now_s = 0.0
         self._unknown: list[str] = []
         self._process = subprocess.Popen(
-            own_program("chaos.by_hand", json.dumps(spec)),
+            own_program("chaos.virtual.by_hand", json.dumps(spec)),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,

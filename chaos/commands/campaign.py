@@ -11,10 +11,10 @@ from pathlib import Path
 from chaos.campaign import Campaign, Random, Tried, Varied, first_failure, smallest
 from chaos.commands import Arguments
 from chaos.errors import UsageError
+from chaos.format.values import BadValueError, Duration, convert
 from chaos.library import find_scenario
 from chaos.reports.text import lines
 from chaos.testing import add_report_options, load_test, write_reports
-from chaos.values import BadValueError, Duration, convert
 
 _RUNS = 20
 

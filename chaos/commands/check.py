@@ -7,8 +7,8 @@ import sys
 
 from chaos.commands import Arguments
 from chaos.errors import UsageError
+from chaos.format.loader import load
 from chaos.library import find_scenario
-from chaos.loader import load
 
 
 class CheckCommand:

@@ -10,11 +10,11 @@ from pathlib import Path
 from chaos.commands import Arguments
 from chaos.commands.enter import find_run
 from chaos.console.link import Link, OwnRun
-from chaos.control import ask
-from chaos.drill import check_testable
 from chaos.errors import UsageError
+from chaos.format.loader import load
 from chaos.library import find_scenario
-from chaos.loader import load
+from chaos.real_time.control import ask
+from chaos.virtual.drill import check_testable
 
 
 class ConsoleCommand:

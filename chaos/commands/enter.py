@@ -7,11 +7,11 @@ import os
 from pathlib import Path
 from typing import Any
 
-from chaos import registry
 from chaos.commands import Arguments
-from chaos.control import ask
 from chaos.errors import UsageError, did_you_mean, quoted
-from chaos.foreground import entering, is_gputui
+from chaos.real_time import registry
+from chaos.real_time.control import ask
+from chaos.real_time.foreground import entering, is_gputui
 from chaos.sandbox.plan import Entrance
 from chaos.sandbox.view import RUN_VARIABLE, carried, environment
 

@@ -8,7 +8,7 @@ from enum import Enum
 from chaos.commands import Arguments
 from chaos.errors import UsageError, did_you_mean, quoted
 from chaos.fault import Argument, FaultType, families
-from chaos.values import expected, plain_type, shown
+from chaos.format.values import expected, plain_type, shown
 
 
 class FaultsCommand:

@@ -6,7 +6,7 @@ import argparse
 
 from chaos.commands import Arguments
 from chaos.commands.enter import add_run_option, find_run
-from chaos.control import ask
+from chaos.real_time.control import ask
 
 
 class HealCommand:

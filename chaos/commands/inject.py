@@ -6,10 +6,10 @@ import argparse
 
 from chaos.commands import Arguments
 from chaos.commands.enter import add_run_option, find_run
-from chaos.control import ask
 from chaos.errors import UsageError, quoted
 from chaos.fault import ArgumentError, parse_fault
-from chaos.values import BadValueError, Duration, convert
+from chaos.format.values import BadValueError, Duration, convert
+from chaos.real_time.control import ask
 
 
 class InjectCommand:

@@ -7,7 +7,7 @@ import textwrap
 
 from chaos import library
 from chaos.commands import Arguments
-from chaos.loader import load
+from chaos.format.loader import load
 
 
 class ListCommand:

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from chaos.commands import Arguments
 from chaos.journal import read_journal
+from chaos.judging.told import told_by
 from chaos.reports import reported
 from chaos.reports.text import lines
 from chaos.testing import add_report_options, exit_code, write_reports
-from chaos.told import told_by
 
 
 class MergeCommand:

@@ -9,7 +9,7 @@ from chaos.commands import Arguments
 from chaos.commands.enter import add_writable_option
 from chaos.errors import UsageError, did_you_mean, quoted
 from chaos.fleet import MAX_GPUS, Fleet, Given, training
-from chaos.stage import Options, play
+from chaos.real_time.stage import Options, play
 from fakes.profile import models
 
 

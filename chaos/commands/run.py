@@ -10,16 +10,16 @@ from pathlib import Path
 
 from chaos.commands import Arguments
 from chaos.commands.node import add_live_options, live_options
-from chaos.drill import check_testable
 from chaos.errors import UsageError
-from chaos.game import Game
+from chaos.format.loader import load
 from chaos.journal import Journal
 from chaos.library import find_scenario
-from chaos.loader import load
+from chaos.real_time.game import Game
+from chaos.real_time.stage import Options, play
 from chaos.reports import Reported
 from chaos.reports.text import lines
 from chaos.scenario import Scenario
-from chaos.stage import Options, play
+from chaos.virtual.drill import check_testable
 from fakes.world import World
 
 

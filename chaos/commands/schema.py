@@ -6,7 +6,7 @@ import argparse
 import json
 
 from chaos.commands import Arguments
-from chaos.schema import schema
+from chaos.format.schema import schema
 
 
 class SchemaCommand:

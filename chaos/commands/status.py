@@ -9,7 +9,7 @@ from typing import Any
 
 from chaos.commands import Arguments
 from chaos.commands.enter import add_run_option, find_run
-from chaos.control import ask
+from chaos.real_time.control import ask
 
 
 class StatusCommand:

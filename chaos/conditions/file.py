@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from chaos.condition import condition
 from chaos.expectation import ReadingContext
-from chaos.file_faults import check_path, text_of
+from chaos.fault_parts.files import check_path, text_of
 from chaos.selection import Inventory, Nodes
 from fakes.world import World
 

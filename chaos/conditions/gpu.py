@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 
-from chaos.comparison import Comparison, Unit
 from chaos.condition import condition
 from chaos.expectation import ReadingContext
+from chaos.format.comparison import Comparison, Unit
 from chaos.selection import Gpus
-from fakes.gpu import Gpu
-from fakes.thermal import Limit
+from fakes.hardware.gpu import Gpu
+from fakes.hardware.thermal import Limit
 from fakes.world import World
 
 _GIB = 1 << 30

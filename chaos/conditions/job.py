@@ -9,7 +9,7 @@ from enum import Enum
 from chaos.condition import condition
 from chaos.expectation import ReadingContext
 from chaos.selection import JobId
-from fakes.cluster import Phase, UnknownError
+from fakes.jobs.cluster import Phase, UnknownError
 from fakes.world import World
 
 

@@ -9,9 +9,9 @@ from enum import Enum
 from chaos.condition import condition
 from chaos.errors import ScenarioError, did_you_mean, quoted
 from chaos.expectation import ReadingContext
+from chaos.format.yaml_tree import Items, Tree, Word, kind_of
 from chaos.selection import Inventory, Nodes
-from chaos.yaml_tree import Items, Tree, Word, kind_of
-from fakes.units import BY_NAME, full_name
+from fakes.system.units import BY_NAME, full_name
 from fakes.world import World
 
 

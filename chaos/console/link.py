@@ -10,10 +10,10 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from chaos import registry
 from chaos.console.progress import Line, Progress
-from chaos.control import ask
 from chaos.errors import UsageError
+from chaos.real_time import registry
+from chaos.real_time.control import ask
 
 _MOST_LINES = 2000
 _START_S = 15.0

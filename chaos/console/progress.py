@@ -72,7 +72,7 @@ class Progress:
 
     @classmethod
     def of(cls, reply: Mapping[str, Any]) -> Progress:
-        """What the control socket answered to ``progress`` (chaos/game.py)."""
+        """What the control socket answered to ``progress`` (chaos/real_time/game.py)."""
         return cls(
             reply["scenario"],
             reply["why"],

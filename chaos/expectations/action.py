@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from chaos.expectation import Judge, ReadingContext, Timing, expectation
-from chaos.judges import Comes
-from chaos.matching import ActionMatch, Where, wrong_subject
+from chaos.judging.judges import Comes
+from chaos.judging.matching import ActionMatch, Where, wrong_subject
 from chaos.selection import Gpus, Inventory, JobId, Nodes
 from fakes.actions import Effect
 

@@ -9,9 +9,9 @@ from typing import ClassVar
 from chaos.errors import ScenarioError, quoted
 from chaos.expectation import Judge, Outcome, Timing, expectation
 from chaos.expectations.started import NEVER_STARTED
+from chaos.format.yaml_tree import Tree, Word, kind_of
 from chaos.journal import Record
 from chaos.selection import Inventory
-from chaos.yaml_tree import Tree, Word, kind_of
 
 _NUMBER = re.compile(r"[0-9]{1,3}")
 _MOST = 255

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from chaos.expectation import Judge, ReadingContext, Timing, expectation
-from chaos.judges import Opens
-from chaos.matching import IncidentKind, IncidentMatch, Where, wrong_cause
+from chaos.format.values import Count
+from chaos.judging.judges import Opens
+from chaos.judging.matching import IncidentKind, IncidentMatch, Where, wrong_cause
 from chaos.selection import Gpus, Inventory, JobId, Nodes
-from chaos.values import Count
 
 
 @expectation("incident")

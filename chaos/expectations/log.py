@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from chaos.expectation import Judge, Timing, expectation
-from chaos.judges import Comes
-from chaos.matching import LogMatch, Where
-from chaos.patterns import Pattern
+from chaos.format.patterns import Pattern
+from chaos.judging.judges import Comes
+from chaos.judging.matching import LogMatch, Where
 from chaos.selection import Inventory, JobId, Nodes
 
 

@@ -10,9 +10,11 @@ from typing import ClassVar, get_type_hints
 from chaos.condition import State
 from chaos.errors import ScenarioError
 from chaos.expectation import Judge, Outcome, ReadingContext, Timing, expectation, read_fields
-from chaos.fields import Fields, check_keys
+from chaos.format.fields import Fields, check_keys
+from chaos.format.patterns import CallPattern
+from chaos.format.yaml_tree import Items, Table, Tree, kind_of
 from chaos.journal import Record
-from chaos.matching import (
+from chaos.judging.matching import (
     ActionMatch,
     CallMatch,
     IncidentKind,
@@ -22,9 +24,7 @@ from chaos.matching import (
     wrong_cause,
     wrong_subject,
 )
-from chaos.patterns import CallPattern
 from chaos.selection import Gpus, Inventory, JobId, Nodes
-from chaos.yaml_tree import Items, Table, Tree, kind_of
 from fakes.actions import Effect
 
 

@@ -7,11 +7,11 @@ from typing import ClassVar, TypeVar
 
 from chaos.errors import ScenarioError
 from chaos.expectation import Judge, Outcome, ReadingContext, Timing, expectation
-from chaos.fields import Fields
+from chaos.format.fields import Fields
+from chaos.format.values import BadValueError, convert
+from chaos.format.yaml_tree import Items, Table, Tree, Word, kind_of
 from chaos.journal import Record
 from chaos.selection import Gpus, Inventory, JobId, Nodes, SelectionError
-from chaos.values import BadValueError, convert
-from chaos.yaml_tree import Items, Table, Tree, Word, kind_of
 
 _S = TypeVar("_S", Nodes, Gpus, JobId)
 

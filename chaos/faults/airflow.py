@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from chaos.fault import fault
+from chaos.format.values import Percent
 from chaos.selection import Gpus
 from chaos.undo import Undo
-from chaos.values import Percent
-from fakes.gpu import Gpu
+from fakes.hardware.gpu import Gpu
 from fakes.world import World
 
 
@@ -18,7 +18,8 @@ from fakes.world import World
 class Airflow:
     """Let only so much of the designed airflow pass over a GPU's heat sink.
 
-    Its thermal resistance rises as 1/airflow (``fakes/thermal.py``): hotter, and not sooner.
+    Its thermal resistance rises as 1/airflow (``fakes/hardware/thermal.py``): hotter, and not
+    sooner.
     """
 
     gpu: Gpus

@@ -8,9 +8,9 @@ from typing import ClassVar
 from chaos.fault import FaultError, fault
 from chaos.faults.rows_pending import need_rows
 from chaos.faults.uncorrectable import keep_memory
+from chaos.format.values import Count
 from chaos.selection import Gpus
 from chaos.undo import Undo
-from chaos.values import Count
 from fakes.world import World
 
 

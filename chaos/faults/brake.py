@@ -9,7 +9,7 @@ from typing import ClassVar
 from chaos.fault import fault
 from chaos.selection import Gpus
 from chaos.undo import Undo
-from fakes.gpu import Gpu
+from fakes.hardware.gpu import Gpu
 from fakes.world import World
 
 

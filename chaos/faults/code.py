@@ -8,13 +8,13 @@ from typing import ClassVar
 
 from chaos.fault import fault
 from chaos.faults.uncorrectable import keep_memory
+from chaos.format.values import Count, Duration
 from chaos.selection import Gpus
 from chaos.undo import Undo
-from chaos.values import Count, Duration
-from fakes.gpu import Gpu
-from fakes.noise import mix, seed_of
+from fakes.driver.xid import raise_xid, write_xid_line
+from fakes.hardware.gpu import Gpu
+from fakes.hardware.noise import mix, seed_of
 from fakes.world import World
-from fakes.xid import raise_xid, write_xid_line
 
 _HIGHEST_CODE = 999
 
@@ -25,8 +25,8 @@ class Code:
     """Raise an Xid on a GPU, once or in a burst.
 
     A burst is ``times`` Xids, one ``every`` so often, each late by up to ``jitter`` (from the run's
-    seed). The code has its effect (``fakes/xid_effects.csv``: 79 loses the GPU), or only its line
-    in the kernel log if ``log_only``.
+    seed). The code has its effect (``fakes/driver/xid_effects.csv``: 79 loses the GPU), or only
+    its line in the kernel log if ``log_only``.
     Healing ends a burst, brings the GPU back and takes back what was counted; processes that ended
     stay ended.
     """

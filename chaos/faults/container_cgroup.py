@@ -9,8 +9,8 @@ from typing import ClassVar
 from chaos.fault import fault
 from chaos.selection import Inventory, Nodes
 from chaos.undo import Undo
-from fakes.disturbance import Refusal, calm, disturb
-from fakes.driver_faults import UNKNOWN
+from fakes.driver.disturbance import Refusal, calm, disturb
+from fakes.driver.faults import UNKNOWN
 from fakes.node import Node
 from fakes.world import World
 

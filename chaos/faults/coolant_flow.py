@@ -7,9 +7,9 @@ from typing import ClassVar
 
 from chaos.fault import fault
 from chaos.faults.airflow import block
+from chaos.format.values import Percent
 from chaos.selection import Gpus
 from chaos.undo import Undo
-from chaos.values import Percent
 from fakes.world import World
 
 

@@ -7,11 +7,11 @@ from functools import partial
 from typing import ClassVar
 
 from chaos.fault import fault
+from chaos.format.values import Celsius
 from chaos.selection import Gpus
 from chaos.undo import Undo
-from chaos.values import Celsius
-from fakes.cooling import NOMINAL_COOLANT_C, warm
-from fakes.gpu import Gpu
+from fakes.hardware.cooling import NOMINAL_COOLANT_C, warm
+from fakes.hardware.gpu import Gpu
 from fakes.world import World
 
 

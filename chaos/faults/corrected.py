@@ -7,10 +7,10 @@ from typing import ClassVar
 
 from chaos.fault import fault
 from chaos.faults.uncorrectable import keep_memory
+from chaos.format.values import Count
 from chaos.selection import Gpus
 from chaos.undo import Undo
-from chaos.values import Count
-from fakes.memory_faults import correct
+from fakes.hardware.memory_faults import correct
 from fakes.world import World
 
 

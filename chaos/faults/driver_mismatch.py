@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from chaos.fault import FaultError, fault
+from chaos.format.values import DriverVersion
 from chaos.selection import Inventory, Nodes
 from chaos.undo import Undo
-from chaos.values import DriverVersion
-from fakes.disturbance import Refusal, calm, disturb
-from fakes.driver_faults import VERSION_MISMATCH, tell_mismatch
+from fakes.driver.disturbance import Refusal, calm, disturb
+from fakes.driver.faults import VERSION_MISMATCH, tell_mismatch
 from fakes.node import Node
 from fakes.world import World
 

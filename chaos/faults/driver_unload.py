@@ -8,7 +8,7 @@ from typing import ClassVar
 from chaos.fault import fault
 from chaos.selection import Inventory, Nodes
 from chaos.undo import Undo
-from fakes.driver_faults import end_all_processes
+from fakes.driver.faults import end_all_processes
 from fakes.node import Node
 from fakes.world import World
 

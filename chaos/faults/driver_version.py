@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from chaos.fault import fault
+from chaos.format.values import DriverVersion
 from chaos.selection import Inventory, Nodes
 from chaos.undo import Undo
-from chaos.values import DriverVersion
-from fakes.driver_faults import load_version
+from fakes.driver.faults import load_version
 from fakes.world import World
 
 

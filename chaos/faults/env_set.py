@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from chaos.fault import fault
-from chaos.job_environment import change_settings
+from chaos.fault_parts.job_environment import change_settings
+from chaos.format.values import Settings
 from chaos.selection import JobId
 from chaos.undo import Undo
-from chaos.values import Settings
 from fakes.world import World
 
 

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from chaos.errors import quoted
 from chaos.fault import fault
-from chaos.job_environment import change_settings
+from chaos.fault_parts.job_environment import change_settings
 from chaos.selection import JobId
 from chaos.undo import Undo
 from fakes.world import World

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from chaos.fault import fault
-from chaos.faults_of_links import check_fabric
+from chaos.fault_parts.links import check_fabric
 from chaos.selection import Gpus
 from chaos.undo import Undo
-from fakes.fabric import FabricTrouble
+from fakes.hardware.fabric import FabricTrouble
 from fakes.world import World
 
 

@@ -8,11 +8,11 @@ from functools import partial
 from typing import ClassVar
 
 from chaos.fault import fault
-from chaos.faults_of_links import check_fabric
+from chaos.fault_parts.links import check_fabric
+from chaos.fault_parts.services import services_of
 from chaos.selection import Nodes
-from chaos.service_faults import services_of
 from chaos.undo import Undo
-from fakes.fabric import FabricState
+from fakes.hardware.fabric import FabricState
 from fakes.node import Node
 from fakes.world import World
 

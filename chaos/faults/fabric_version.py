@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from chaos.fault import FaultError, fault
+from chaos.fault_parts.services import services_of
 from chaos.faults.fabric_manager import MANAGER, let_wait
 from chaos.faults.service_broken import break_service
+from chaos.format.values import DriverVersion
 from chaos.selection import Nodes
-from chaos.service_faults import services_of
 from chaos.undo import Undo
-from chaos.values import DriverVersion
-from fakes.fabric import manager_line
+from fakes.hardware.fabric import manager_line
 from fakes.world import World
 
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from chaos.fault import FaultError, fault
+from chaos.format.values import Percent
 from chaos.selection import Gpus
 from chaos.undo import Undo
-from chaos.values import Percent
-from fakes.gpu import Gpu
+from fakes.hardware.gpu import Gpu
 from fakes.world import World
 
 _WITHOUT_FAN = 0.1

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from chaos.fault import fault
-from chaos.file_faults import change, check_path
+from chaos.fault_parts.files import change, check_path
 from chaos.selection import Inventory, Nodes
 from chaos.undo import Undo
 from fakes.world import World

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from chaos.errors import quoted
 from chaos.fault import FaultError, fault
-from chaos.file_faults import change, check_path, text_of
+from chaos.fault_parts.files import change, check_path, text_of
 from chaos.selection import Inventory, Nodes
 from chaos.undo import Undo
 from fakes.world import World

@@ -9,8 +9,8 @@ from typing import ClassVar
 from chaos.fault import fault
 from chaos.selection import Gpus
 from chaos.undo import Undo
-from fakes.disturbance import Disturbance, calm, disturb
-from fakes.disturbance import Hang as HangingCalls
+from fakes.driver.disturbance import Disturbance, calm, disturb
+from fakes.driver.disturbance import Hang as HangingCalls
 from fakes.node import Node
 from fakes.world import World
 

@@ -7,10 +7,10 @@ from functools import partial
 from typing import ClassVar
 
 from chaos.fault import fault
+from chaos.format.values import Celsius
 from chaos.selection import Inventory, Nodes
 from chaos.undo import Undo
-from chaos.values import Celsius
-from fakes.cooling import warm
+from fakes.hardware.cooling import warm
 from fakes.node import Node
 from fakes.world import World
 

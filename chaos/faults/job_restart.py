@@ -7,10 +7,10 @@ from typing import ClassVar
 
 from chaos.fault import fault
 from chaos.faults.job_stop import stop
+from chaos.format.values import Duration
 from chaos.selection import JobId
 from chaos.undo import Undo
-from chaos.values import Duration
-from fakes.cluster import ClusterJob, Phase, UnknownError
+from fakes.jobs.cluster import ClusterJob, Phase, UnknownError
 from fakes.node import Node
 from fakes.world import World
 

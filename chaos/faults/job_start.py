@@ -7,9 +7,9 @@ from typing import ClassVar
 
 from chaos.fault import FaultError, fault
 from chaos.fleet import Job, start_job
+from chaos.format.values import Percent, Size
 from chaos.selection import Gpus, Inventory, JobId
 from chaos.undo import Undo
-from chaos.values import Percent, Size
 from fakes.world import World
 
 

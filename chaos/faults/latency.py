@@ -7,10 +7,10 @@ from typing import ClassVar
 
 from chaos.fault import fault
 from chaos.faults.hang import Scope, keep_disturbed
+from chaos.format.values import Duration
 from chaos.selection import Gpus
 from chaos.undo import Undo
-from chaos.values import Duration
-from fakes.disturbance import Slowness
+from fakes.driver.disturbance import Slowness
 from fakes.world import World
 
 

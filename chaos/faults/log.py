@@ -8,8 +8,8 @@ from typing import ClassVar
 from chaos.fault import FaultError, fault
 from chaos.selection import Inventory, Nodes
 from chaos.undo import Undo
+from fakes.jobs.process import Process
 from fakes.node import Node
-from fakes.process import Process
 from fakes.world import World
 
 _KERNEL = "kernel"

@@ -8,9 +8,9 @@ from typing import ClassVar
 from chaos.fault import fault
 from chaos.selection import Gpus
 from chaos.undo import Undo
-from fakes.gpu import Identity, Lookup, Lost
+from fakes.driver.xid import raise_xid
+from fakes.hardware.gpu import Identity, Lookup, Lost
 from fakes.world import World
-from fakes.xid import raise_xid
 
 _OFF_THE_BUS = 79
 

@@ -7,11 +7,11 @@ from functools import partial
 from typing import ClassVar
 
 from chaos.fault import fault
+from chaos.format.values import Size
 from chaos.selection import Gpus
 from chaos.undo import Undo
-from chaos.values import Size
-from fakes import unowned
-from fakes.gpu import Gpu
+from fakes.hardware import unowned
+from fakes.hardware.gpu import Gpu
 from fakes.world import World
 
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from chaos.fault import fault
+from chaos.format.values import Duration
 from chaos.selection import Inventory, Nodes
 from chaos.undo import Undo
-from chaos.values import Duration
 from fakes.world import World
 
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from chaos.fault import fault
-from chaos.nic_faults import nics_of
+from chaos.fault_parts.nics import nics_of
+from chaos.format.values import Count
 from chaos.selection import Nodes
 from chaos.undo import Undo
-from chaos.values import Count
 from fakes.world import World
 
 

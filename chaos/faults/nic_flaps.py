@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from chaos.fault import fault
-from chaos.nic_faults import Nic, nics_of
-from chaos.recurring import Recurring
+from chaos.fault_parts.nics import Nic, nics_of
+from chaos.fault_parts.recurring import Recurring
+from chaos.format.values import Count, Duration
 from chaos.selection import Nodes
 from chaos.undo import Undo
-from chaos.values import Count, Duration
 from fakes.world import World
 
 

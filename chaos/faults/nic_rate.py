@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from chaos.fault import FaultError, fault
-from chaos.nic_faults import nics_of
+from chaos.fault_parts.nics import nics_of
 from chaos.selection import Nodes
 from chaos.undo import Undo
 from fakes.world import World

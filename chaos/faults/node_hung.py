@@ -9,9 +9,9 @@ from typing import ClassVar
 from chaos.fault import fault
 from chaos.selection import Inventory, Nodes
 from chaos.undo import Undo
-from fakes.disturbance import Hang, calm, disturb
+from fakes.driver.disturbance import Hang, calm, disturb
 from fakes.node import Node
-from fakes.service_effects import miss, take_back
+from fakes.system.service_effects import miss, take_back
 from fakes.world import World
 
 

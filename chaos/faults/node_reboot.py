@@ -8,7 +8,7 @@ from typing import ClassVar
 from chaos.fault import fault
 from chaos.selection import Inventory, Nodes
 from chaos.undo import Undo
-from fakes.recovery import come_back, fall
+from fakes.hardware.recovery import come_back, fall
 from fakes.world import World
 
 

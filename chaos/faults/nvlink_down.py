@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from chaos.fault import fault
-from chaos.faults_of_links import check_links
+from chaos.fault_parts.links import check_links
+from chaos.format.values import Numbers
 from chaos.selection import Gpus
 from chaos.undo import Undo
-from chaos.values import Numbers
-from fakes.gpu import Gpu
-from fakes.link_faults import tell_broken_link
-from fakes.links import far_end
+from fakes.hardware.gpu import Gpu
+from fakes.hardware.link_faults import tell_broken_link
+from fakes.hardware.links import far_end
 from fakes.world import World
 
 

@@ -8,12 +8,12 @@ from functools import partial
 from typing import ClassVar
 
 from chaos.fault import fault
-from chaos.faults_of_links import check_links
-from chaos.recurring import count_up
+from chaos.fault_parts.links import check_links
+from chaos.fault_parts.recurring import count_up
+from chaos.format.values import Count, Numbers
 from chaos.selection import Gpus
 from chaos.undo import Undo
-from chaos.values import Count, Numbers
-from fakes.links import Nvlink, far_end
+from fakes.hardware.links import Nvlink, far_end
 from fakes.world import World
 
 

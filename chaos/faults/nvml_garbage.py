@@ -10,7 +10,7 @@ from chaos.faults.hang import keep_disturbed
 from chaos.faults.nvml_reading import Reading
 from chaos.selection import Gpus
 from chaos.undo import Undo
-from fakes.disturbance import Misreading
+from fakes.driver.disturbance import Misreading
 from fakes.world import World
 
 

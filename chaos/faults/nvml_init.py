@@ -10,7 +10,7 @@ from chaos.fault import fault
 from chaos.faults.hang import keep_disturbed
 from chaos.selection import Inventory, Nodes
 from chaos.undo import Undo
-from fakes.disturbance import NoWayIn, Refusal
+from fakes.driver.disturbance import NoWayIn, Refusal
 from fakes.world import World
 
 

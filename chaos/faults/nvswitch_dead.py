@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from chaos.fault import fault
+from chaos.fault_parts.links import switch_of
 from chaos.faults.nvlink_down import take_down
-from chaos.faults_of_links import switch_of
 from chaos.selection import Nodes
 from chaos.undo import Undo
-from fakes.links import far_end
+from fakes.hardware.links import far_end
 from fakes.world import World
 
 

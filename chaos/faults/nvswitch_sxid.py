@@ -7,11 +7,11 @@ from functools import partial
 from typing import ClassVar
 
 from chaos.fault import fault
-from chaos.faults_of_links import switch_of
+from chaos.fault_parts.links import switch_of
+from chaos.format.values import Count, Duration
 from chaos.selection import Nodes
 from chaos.undo import Undo
-from chaos.values import Count, Duration
-from fakes.link_faults import write_sxid
+from fakes.hardware.link_faults import write_sxid
 from fakes.world import World
 
 _LOWEST_CODE, _HIGHEST_CODE = 10_000, 99_999

@@ -7,13 +7,13 @@ from functools import partial
 from typing import ClassVar
 
 from chaos.fault import fault
+from chaos.format.values import Count, Duration
 from chaos.selection import Gpus
 from chaos.undo import Undo
-from chaos.values import Count, Duration
-from fakes.gpu import Gpu
-from fakes.pcie import AerError, aer_lines, dpc_lines
+from fakes.driver.xid import raise_xid
+from fakes.hardware.gpu import Gpu
+from fakes.hardware.pcie import AerError, aer_lines, dpc_lines
 from fakes.world import World
-from fakes.xid import raise_xid
 
 _OFF_THE_BUS = 79
 

@@ -7,11 +7,11 @@ from functools import partial
 from typing import ClassVar
 
 from chaos.fault import fault
-from chaos.recurring import count_up
+from chaos.fault_parts.recurring import count_up
+from chaos.format.values import Count
 from chaos.selection import Gpus
 from chaos.undo import Undo
-from chaos.values import Count
-from fakes.pcie import PcieLink
+from fakes.hardware.pcie import PcieLink
 from fakes.world import World
 
 

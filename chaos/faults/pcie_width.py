@@ -8,7 +8,7 @@ from typing import ClassVar
 from chaos.fault import FaultError, fault
 from chaos.selection import Gpus
 from chaos.undo import Undo
-from fakes.gpu import Gpu
+from fakes.hardware.gpu import Gpu
 from fakes.world import World
 
 _WIDTHS = (1, 2, 4, 8, 16)

@@ -7,10 +7,10 @@ from functools import partial
 from typing import ClassVar
 
 from chaos.fault import fault
+from chaos.format.values import Percent, Size
 from chaos.selection import Gpus
 from chaos.undo import Undo
-from chaos.values import Percent, Size
-from fakes.process import JobSpec
+from fakes.jobs.process import JobSpec
 from fakes.world import World
 
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from chaos.fault import fault
-from chaos.processes import find_process
+from chaos.fault_parts.processes import find_process
 from chaos.selection import Gpus, JobId
 from chaos.undo import Undo
-from fakes.listening import Listening
+from fakes.system.listening import Listening
 from fakes.world import World
 
 _MOST = 65_535

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from chaos.fault import fault
-from chaos.processes import find_process
+from chaos.fault_parts.processes import find_process
+from chaos.format.values import Percent
 from chaos.selection import Gpus, JobId
 from chaos.undo import Undo
-from chaos.values import Percent
-from fakes.gpu import Gpu
+from fakes.hardware.gpu import Gpu
 from fakes.world import World
 
 _PRESSURE_PERCENT = 60.0

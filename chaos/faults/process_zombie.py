@@ -7,7 +7,7 @@ from functools import partial
 from typing import ClassVar
 
 from chaos.fault import fault
-from chaos.processes import find_process
+from chaos.fault_parts.processes import find_process
 from chaos.selection import Gpus, JobId
 from chaos.undo import Undo
 from fakes.node import Node

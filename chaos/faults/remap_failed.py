@@ -8,10 +8,10 @@ from typing import ClassVar
 from chaos.fault import fault
 from chaos.faults.rows_pending import need_rows
 from chaos.faults.uncorrectable import keep_memory
+from chaos.format.values import Count
 from chaos.selection import Gpus
 from chaos.undo import Undo
-from chaos.values import Count
-from fakes.memory_faults import fail_to_remap
+from fakes.hardware.memory_faults import fail_to_remap
 from fakes.world import World
 
 

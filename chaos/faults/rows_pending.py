@@ -7,11 +7,11 @@ from typing import ClassVar
 
 from chaos.fault import FaultError, fault
 from chaos.faults.uncorrectable import keep_memory
+from chaos.format.values import Count
 from chaos.selection import Gpus
 from chaos.undo import Undo
-from chaos.values import Count
-from fakes.gpu import Gpu
-from fakes.memory_faults import mark_bad
+from fakes.hardware.gpu import Gpu
+from fakes.hardware.memory_faults import mark_bad
 from fakes.world import World
 
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from chaos.fault import fault
+from chaos.format.values import Celsius
 from chaos.selection import Gpus
 from chaos.undo import Undo
-from chaos.values import Celsius
 from fakes.world import World
 
 

@@ -7,11 +7,11 @@ from functools import partial
 from typing import ClassVar
 
 from chaos.fault import fault
+from chaos.fault_parts.services import services_of
 from chaos.selection import Nodes
-from chaos.service_faults import services_of
 from chaos.undo import Undo
 from fakes.node import Node
-from fakes.services import Service
+from fakes.system.services import Service
 from fakes.world import World
 
 

@@ -7,8 +7,8 @@ from functools import partial
 from typing import ClassVar
 
 from chaos.fault import fault
+from chaos.fault_parts.services import services_of
 from chaos.selection import Nodes
-from chaos.service_faults import services_of
 from chaos.undo import Undo
 from fakes.world import World
 

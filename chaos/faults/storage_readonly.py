@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from chaos.fault import fault
+from chaos.fault_parts.storage import trouble
 from chaos.selection import Nodes
-from chaos.storage_faults import trouble
 from chaos.undo import Undo
-from fakes.storage import Trouble
+from fakes.system.storage import Trouble
 from fakes.world import World
 
 

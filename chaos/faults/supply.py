@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from chaos.fault import fault
+from chaos.format.values import Watts
 from chaos.selection import Inventory, Nodes
 from chaos.undo import Undo
-from chaos.values import Watts
 from fakes.node import Node
 from fakes.world import World
 

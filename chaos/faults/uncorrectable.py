@@ -7,11 +7,11 @@ from functools import partial
 from typing import ClassVar
 
 from chaos.fault import fault
+from chaos.format.values import Count, Duration
 from chaos.selection import Gpus
 from chaos.undo import Undo
-from chaos.values import Count, Duration
-from fakes.gpu import Gpu
-from fakes.memory_faults import Uncorrectable, strike
+from fakes.hardware.gpu import Gpu
+from fakes.hardware.memory_faults import Uncorrectable, strike
 from fakes.world import World
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from chaos.finding import Finding, finding
 from chaos.journal import Record
-from chaos.script import ScriptRun
+from chaos.judging.script import ScriptRun
 
 
 @finding("absolute-path")

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from chaos.finding import Finding, finding
 from chaos.journal import Record
-from chaos.script import Call, ScriptRun
+from chaos.judging.script import Call, ScriptRun
 
 _SAYS_NO = frozenset(
     {

@@ -11,7 +11,7 @@ import struct
 from pathlib import Path
 
 from fakes.node import Node
-from fakes.uptime import uptime_s
+from fakes.system.uptime import uptime_s
 
 _TIMES = struct.Struct("=qq")
 _US_NS = 1000

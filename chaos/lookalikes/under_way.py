@@ -26,10 +26,10 @@ from chaos.lookalikes.wire import (
 )
 from fakes.commands.registry import NOT_UNDERSTOOD, Command, Meant
 from fakes.commands.registry import Call as CommandCall
+from fakes.network.remote import ON_NODE
 from fakes.node import Node
 from fakes.nvml.answer import FOREVER_US, Answer, Call, answer, entries
 from fakes.nvml.pending import in_its_time
-from fakes.remote import ON_NODE
 from fakes.world import World
 
 _SLICE_S = 0.005

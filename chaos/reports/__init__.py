@@ -15,8 +15,8 @@ from typing import Protocol, cast
 
 from chaos.finding import Finding, findings
 from chaos.journal import Record
-from chaos.score import Score, score
-from chaos.told import Told
+from chaos.judging.score import Score, score
+from chaos.judging.told import Told
 from chaos.verdict import Judged, Result
 
 

@@ -1,4 +1,4 @@
-"""Files of a node that its programs may edit, kept on a real file system (``fakes/text_files.py``).
+"""Files of a node that its programs may edit (``TextFiles``), kept on a real file system.
 
 What the world writes is written in place; what programs make of them is found by looking: at every
 file's time, size and number, and at directories for what is new. So a script may use an editor,
@@ -18,7 +18,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from fakes.text_files import TextFiles
+from fakes.system.text_files import TextFiles
 
 ETC = "/etc"
 HOME = "/home"

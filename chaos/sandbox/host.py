@@ -17,7 +17,7 @@ from chaos.sandbox.plan import NODE, Bind, Entrance, Root
 from chaos.sandbox.program import own_program
 from chaos.sandbox.rank import environment, find_holder, job_log
 from chaos.sandbox.root import GPU_DEVICES
-from fakes.process import ProcessSpec
+from fakes.jobs.process import ProcessSpec
 
 _FIRST_PID = 4001
 _PATIENCE_S = 20.0

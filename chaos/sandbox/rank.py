@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Protocol
 
 from chaos.sandbox.compiled import compiled
+from fakes.jobs.process import ProcessSpec
 from fakes.nvml.shim.build import LibraryError
-from fakes.process import ProcessSpec
 
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 _FIRST_JOB = 1001

@@ -13,7 +13,7 @@ from typing import TextIO
 from fakes.commands.options import UnknownOptionError, parse
 from fakes.commands.registry import NOT_UNDERSTOOD, command
 from fakes.node import Node
-from fakes.uptime import uptime_s
+from fakes.system.uptime import uptime_s
 
 _FLAGS = {
     "T": "ctime", "x": "decode", "H": "human", "k": "kernel", "u": "userspace", "r": "raw",

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TextIO
 
-from fakes import machine
 from fakes.commands.options import UnknownOptionError, parse
 from fakes.commands.registry import NOT_UNDERSTOOD, command
 from fakes.node import Node
+from fakes.system import machine
 
 _VALUES = {"s": "string", "t": "type", "d": "dev-mem", "H": "handle"}
 _FLAGS = {"q": "quiet", "V": "version", "h": "help", "u": "dump"}

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TextIO
 
 from fakes.commands.registry import NOT_UNDERSTOOD, command
-from fakes.interface import Interface, Medium
+from fakes.network.interface import Interface, Medium
 from fakes.node import Node
 from fakes.world import World
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from fakes.hostlist import compress, in_order
+from fakes.slurm.hostlist import compress, in_order
 
 
 def by_node(lines: Iterable[str]) -> dict[str, str]:

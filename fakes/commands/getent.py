@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TextIO
 
 from fakes.commands.registry import NOT_UNDERSTOOD, command
-from fakes.hosts import HOSTS, Entry, entries, name_of, resolve
+from fakes.network.hosts import HOSTS, Entry, entries, name_of, resolve
 from fakes.node import Node
 
 _NOT_FOUND = 2

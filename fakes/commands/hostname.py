@@ -10,8 +10,8 @@ from typing import TextIO
 
 from fakes.commands.options import UnknownOptionError, parse
 from fakes.commands.registry import NOT_UNDERSTOOD, command
-from fakes.hosts import HOSTS, entries, resolve
-from fakes.interface import Medium
+from fakes.network.hosts import HOSTS, entries, resolve
+from fakes.network.interface import Medium
 from fakes.node import Node
 
 _FLAGS = {

@@ -7,7 +7,7 @@ from typing import TextIO
 
 from fakes.commands.options import UnknownOptionError, parse
 from fakes.commands.registry import NOT_UNDERSTOOD, command
-from fakes.infiniband import Adapter, PortState
+from fakes.network.infiniband import Adapter, PortState
 from fakes.node import Node
 
 _FLAGS = {"l": "list_of_cas", "s": "short", "p": "port_list"}

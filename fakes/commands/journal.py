@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from fakes.node import Node
-from fakes.services import UnitLine
-from fakes.uptime import boot_id, uptime_s
+from fakes.system.services import UnitLine
+from fakes.system.uptime import boot_id, uptime_s
 
 KERNEL = "kernel"
 WARNING, ERROR, INFO = 4, 3, 6

@@ -12,8 +12,8 @@ from fakes.commands.journal import ERROR, FORMS, KERNEL, Entry, boot_of, entries
 from fakes.commands.options import UnknownOptionError, parse
 from fakes.commands.registry import NOT_UNDERSTOOD, command
 from fakes.node import Node
-from fakes.units import BY_NAME, full_name
-from fakes.uptime import boot_id, booted_unix_s
+from fakes.system.units import BY_NAME, full_name
+from fakes.system.uptime import boot_id, booted_unix_s
 
 _FLAGS = {
     "k": "dmesg", "r": "reverse", "e": "pager-end", "x": "catalog", "q": "quiet", "a": "all",

@@ -8,7 +8,7 @@ from typing import TextIO
 from fakes.commands.options import UnknownOptionError, parse
 from fakes.commands.registry import NOT_UNDERSTOOD, command
 from fakes.node import Node
-from fakes.services import UnitLine
+from fakes.system.services import UnitLine
 from fakes.world import World
 
 _FLAGS = {"s": "stderr", "i": "id", "d": "udp", "T": "tcp", "e": "skip-empty"}

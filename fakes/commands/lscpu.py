@@ -6,9 +6,9 @@ import json
 from collections.abc import Sequence
 from typing import TextIO
 
-from fakes import machine
 from fakes.commands.options import UnknownOptionError, parse
 from fakes.commands.registry import NOT_UNDERSTOOD, command
+from fakes.system import machine
 
 _FLAGS = {"J": "json", "V": "version", "h": "help", "b": "online", "a": "all", "x": "hex"}
 _VALUES = {"s": "sysroot"}

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TextIO
 
-from fakes import machine
 from fakes.commands.registry import NOT_UNDERSTOOD, command
 from fakes.node import Node
-from fakes.pci_tree import PciDevice, pci_devices
+from fakes.pci.tree import PciDevice, pci_devices
+from fakes.system import machine
 
 _IGNORED = ("-numeric", "-quiet", "-sanitize", "-notime")
 _CLASSES = {0x03: "display", 0x02: "network", 0x01: "storage", 0x06: "bridge"}

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TextIO
 
-from fakes import machine
 from fakes.commands.registry import NOT_UNDERSTOOD, command
 from fakes.node import Node
-from fakes.pci_tree import pci_devices
+from fakes.pci.tree import pci_devices
+from fakes.system import machine
 
 _IGNORED = (
     "--no-io", "--no-caches", "--whole-io", "-v", "--verbose", "-p", "--physical", "-l",

@@ -10,7 +10,7 @@ from typing import TextIO
 
 from fakes.commands.options import UnknownOptionError, parse
 from fakes.commands.registry import NOT_UNDERSTOOD, command
-from fakes.infiniband import Adapter
+from fakes.network.infiniband import Adapter
 from fakes.node import Node
 from fakes.world import World
 

@@ -8,9 +8,9 @@ from typing import TextIO
 
 from fakes.commands.options import UnknownOptionError, parse
 from fakes.commands.registry import NOT_UNDERSTOOD, command
-from fakes.modules import DRIVER, KNOWN, InUseError, Module, canonical
+from fakes.hardware.recovery import KERNEL
 from fakes.node import Node
-from fakes.recovery import KERNEL
+from fakes.system.modules import DRIVER, KNOWN, InUseError, Module, canonical
 from fakes.world import World
 
 _BUILT_IN = frozenset({"loop", "ext4", "vfat", "ipv6", "configfs", "efivarfs"})

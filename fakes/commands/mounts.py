@@ -12,10 +12,10 @@ from typing import TextIO
 
 from fakes.commands.options import UnknownOptionError, parse
 from fakes.commands.registry import NOT_UNDERSTOOD, command
-from fakes.machine import MEMORY_KIB
 from fakes.node import Node
-from fakes.storage import Mount, Trouble
-from fakes.uptime import memory_used_kib
+from fakes.system.machine import MEMORY_KIB
+from fakes.system.storage import Mount, Trouble
+from fakes.system.uptime import memory_used_kib
 
 _BLOCK = 1024
 _STALE = "Stale file handle"

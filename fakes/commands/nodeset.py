@@ -11,7 +11,7 @@ from typing import TextIO
 
 from fakes.commands.options import UnknownOptionError, parse
 from fakes.commands.registry import NOT_UNDERSTOOD, command
-from fakes.hostlist import HostlistError, compress, expand, in_order
+from fakes.slurm.hostlist import HostlistError, compress, expand, in_order
 
 _FLAGS = {"f": "fold", "e": "expand", "c": "count"}
 _VALUES = {"S": "separator"}

@@ -7,7 +7,7 @@ from typing import TextIO
 
 from fakes.commands.options import UnknownOptionError, parse
 from fakes.commands.registry import NOT_UNDERSTOOD, command
-from fakes.machine import CPUS
+from fakes.system.machine import CPUS
 
 
 @command("nproc", latency_us=1_000)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NoReturn, TextIO
 
-from fakes import machine
 from fakes.commands.registry import NOT_UNDERSTOOD, command
+from fakes.system import machine
 
 _WITH_VALUE = (
     "-i", "--interleave", "-p", "--preferred", "-m", "--membind", "-C", "--physcpubind", "-N",

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from typing import TextIO
 
 from fakes.commands.registry import NOT_UNDERSTOOD, command
-from fakes.dcgm import SERVICE, VERSION
 from fakes.node import Node
-from fakes.services import MaskedError, StartError
+from fakes.system.dcgm import SERVICE, VERSION
+from fakes.system.services import MaskedError, StartError
 from fakes.world import World
 
 _TAKEN = frozenset(

@@ -15,8 +15,8 @@ from fakes.commands.lspci.lines import Style, described
 from fakes.commands.registry import NOT_UNDERSTOOD, command
 from fakes.commands.written_files import Spawn, write_file
 from fakes.node import Node
-from fakes.pci_tree import pci_devices
-from fakes.uptime import uptime_s
+from fakes.pci.tree import pci_devices
+from fakes.system.uptime import uptime_s
 from fakes.world import World
 
 _DEFAULT = "nvidia-bug-report.log"

@@ -10,7 +10,7 @@ from typing import TextIO
 
 from fakes.commands.registry import NOT_UNDERSTOOD, command
 from fakes.node import Node
-from fakes.services import MaskedError, StartError, UnknownUnitError
+from fakes.system.services import MaskedError, StartError, UnknownUnitError
 from fakes.world import World
 
 _VERSION = ("-v", "--version", "-V")

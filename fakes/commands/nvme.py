@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import TextIO
 
 from fakes.commands.registry import NOT_UNDERSTOOD, command
-from fakes.drives import BYTES, FIRMWARE, MODEL, WRITTEN_UNITS, Drive, drive_at, drives
 from fakes.node import Node
+from fakes.system.drives import BYTES, FIRMWARE, MODEL, WRITTEN_UNITS, Drive, drive_at, drives
 
 _JSON = ("-o", "json", "--output-format=json", "-ojson", "--output-format")
 _WIDTHS = (16, 20, 40, 9, 26, 16, 8)

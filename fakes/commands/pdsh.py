@@ -23,9 +23,9 @@ from fakes.commands.remote_shell import (
     words_on,
 )
 from fakes.commands.ssh import said_of
-from fakes.hostlist import HostlistError, expand
+from fakes.network.reaching import Unreached, reach
 from fakes.node import Node
-from fakes.reaching import Unreached, reach
+from fakes.slurm.hostlist import HostlistError, expand
 from fakes.world import World
 
 _PDSH_VALUES = frozenset("wxRltuf") | {"g", "j", "P", "X"}

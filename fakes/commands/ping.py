@@ -8,10 +8,10 @@ from typing import TextIO
 from fakes.clock import SECOND_US
 from fakes.commands.options import UnknownOptionError, parse
 from fakes.commands.registry import NOT_UNDERSTOOD, command
-from fakes.hosts import HOSTS, is_loopback, resolve
+from fakes.hardware.noise import mix, seed_of
 from fakes.nccl.job import leaving_by, outcome_of_reaching
+from fakes.network.hosts import HOSTS, is_loopback, resolve
 from fakes.node import Node
-from fakes.noise import mix, seed_of
 from fakes.world import World
 
 _FLAGS = {"q": "quiet", "n": "numeric", "4": "four", "6": "six", "D": "stamps", "A": "adaptive"}

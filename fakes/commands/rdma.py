@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, TextIO
 
 from fakes.commands.registry import NOT_UNDERSTOOD, command
-from fakes.infiniband import Adapter
+from fakes.network.infiniband import Adapter
 from fakes.node import Node
 from fakes.world import World
 

@@ -11,8 +11,8 @@ from functools import partial
 from typing import TextIO
 
 from fakes.commands.registry import NOT_UNDERSTOOD, command
+from fakes.hardware.recovery import power_off, reboot
 from fakes.node import Node
-from fakes.recovery import power_off, reboot
 from fakes.world import World
 
 _POLITE = frozenset({"-f", "--force", "-ff", "-n", "--no-sync", "-w", "--wtmp-only", "-d", "-q"})

@@ -28,9 +28,9 @@ from functools import cache
 from importlib import import_module
 from typing import Any, NoReturn, TextIO, TypeVar
 
+from fakes.hardware.recovery import Refusal, reset_gpu
 from fakes.node import Node
 from fakes.nvml.codes import Code
-from fakes.recovery import Refusal, reset_gpu
 from fakes.world import World
 
 _REFUSALS = {

@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from fakes.commands.registry import commands
+from fakes.network.remote import ON_NODE, what_is_local
 from fakes.node import Node
-from fakes.remote import ON_NODE, what_is_local
 
 Spawn = Callable[[Sequence[str], "int | None"], "int | None"]
 

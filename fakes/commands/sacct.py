@@ -9,13 +9,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TextIO
 
-from fakes.cluster_records import ClusterJob, Phase
 from fakes.commands.registry import NOT_UNDERSTOOD, command
-from fakes.hostlist import HostlistError, expand
-from fakes.slurm import JOB_CODES, PARTITION, elapsed, limit, moment, run_time_s, unix_s
-from fakes.slurm_client import Options, UsageError, print_version, usage
-from fakes.slurm_jobs import JobView
-from fakes.slurm_users import user_number
+from fakes.jobs.records import ClusterJob, Phase
+from fakes.slurm.client import Options, UsageError, print_version, usage
+from fakes.slurm.hostlist import HostlistError, expand
+from fakes.slurm.jobs import JobView
+from fakes.slurm.states import JOB_CODES, PARTITION, elapsed, limit, moment, run_time_s, unix_s
+from fakes.slurm.users import user_number
 from fakes.world import World
 
 _OPTIONS = Options(

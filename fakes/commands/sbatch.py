@@ -10,10 +10,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TextIO
 
 from fakes.clock import SECOND_US
-from fakes.cluster_records import ClusterJob, Phase
 from fakes.commands.registry import NOT_UNDERSTOOD, command
-from fakes.slurm_client import NO_CONTROLLER, UsageError, answers, print_version
-from fakes.slurm_submit import (
+from fakes.jobs.records import ClusterJob, Phase
+from fakes.slurm.client import NO_CONTROLLER, UsageError, answers, print_version
+from fakes.slurm.submit import (
     BAD_PARTITION,
     OPTIONS,
     UNAVAILABLE,

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TextIO
 
-from fakes.cluster import Cluster
-from fakes.cluster_records import ClusterJob
 from fakes.commands.registry import NOT_UNDERSTOOD, command
-from fakes.hostlist import HostlistError, expand
-from fakes.slurm import JOB_CODES
-from fakes.slurm_client import (
+from fakes.jobs.cluster import Cluster
+from fakes.jobs.records import ClusterJob
+from fakes.slurm.client import (
     NO_CONTROLLER,
     Options,
     UsageError,
@@ -18,7 +16,9 @@ from fakes.slurm_client import (
     print_version,
     usage,
 )
-from fakes.slurm_users import is_user
+from fakes.slurm.hostlist import HostlistError, expand
+from fakes.slurm.states import JOB_CODES
+from fakes.slurm.users import is_user
 from fakes.world import World
 
 _OPTIONS = Options(

@@ -6,9 +6,9 @@ import json
 from collections.abc import Sequence
 from typing import TextIO
 
-from fakes import machine
 from fakes.commands.registry import NOT_UNDERSTOOD, command
 from fakes.node import Node
+from fakes.system import machine
 
 _IDLE_C, _RISE_C = 41, 17
 _HIGH_C, _CRITICAL_C = 95.0, 105.0

@@ -8,8 +8,8 @@ from typing import TextIO
 from fakes.clock import SECOND_US
 from fakes.commands.registry import NOT_UNDERSTOOD, command
 from fakes.commands.systemctl import main as systemctl
+from fakes.hardware.recovery import power_off, reboot
 from fakes.node import Node
-from fakes.recovery import power_off, reboot
 from fakes.world import World
 
 _ACTS = ("start", "stop", "restart", "reload", "status", "try-restart", "force-reload")

@@ -13,8 +13,8 @@ from typing import TextIO
 from fakes.commands.lspci.select import BadFilterError, by_id, by_slot
 from fakes.commands.registry import NOT_UNDERSTOOD, command
 from fakes.node import Node
-from fakes.pci_config import ACCESS_CONTROL, ADVANCED_ERRORS, EXPRESS, config_space
-from fakes.pci_tree import PciDevice, pci_devices
+from fakes.pci.config import ACCESS_CONTROL, ADVANCED_ERRORS, EXPRESS, config_space
+from fakes.pci.tree import PciDevice, pci_devices
 
 _REGISTERS = {
     "VENDOR_ID": (0x00, 2), "DEVICE_ID": (0x02, 2), "COMMAND": (0x04, 2), "STATUS": (0x06, 2),

@@ -7,14 +7,8 @@ from collections.abc import Sequence
 from typing import TextIO
 
 from fakes.commands.registry import command
-from fakes.hostlist import HostlistError, expand
-from fakes.slurm import (
-    PARTITION,
-    heading_date,
-    state_order,
-    states_of,
-)
-from fakes.slurm_client import (
+from fakes.slurm.as_json import sinfo_object
+from fakes.slurm.client import (
     NO_CONTROLLER,
     Options,
     UsageError,
@@ -22,13 +16,19 @@ from fakes.slurm_client import (
     print_version,
     usage,
 )
-from fakes.slurm_forms import Form, UnknownFieldError, long_form, short_form
-from fakes.slurm_json import sinfo_object
-from fakes.slurm_nodes import (
+from fakes.slurm.forms import Form, UnknownFieldError, long_form, short_form
+from fakes.slurm.hostlist import HostlistError, expand
+from fakes.slurm.nodes import (
     NODE_FIELDS,
     NODE_LONG_FIELDS,
     NodeGroup,
     every_node_field,
+)
+from fakes.slurm.states import (
+    PARTITION,
+    heading_date,
+    state_order,
+    states_of,
 )
 from fakes.world import World
 

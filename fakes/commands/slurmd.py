@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TextIO
 
-from fakes.cluster_records import Phase
 from fakes.commands.registry import NOT_UNDERSTOOD, command
+from fakes.jobs.records import Phase
 from fakes.node import Node
-from fakes.slurm import CPUS, MEMORY_MB, SOCKETS, heading_date, unix_s
-from fakes.slurm_client import NO_CONTROLLER, answers, print_version
-from fakes.uptime import uptime_s
+from fakes.slurm.client import NO_CONTROLLER, answers, print_version
+from fakes.slurm.states import CPUS, MEMORY_MB, SOCKETS, heading_date, unix_s
+from fakes.system.uptime import uptime_s
 from fakes.world import World
 
 _STARS = "*" * 55

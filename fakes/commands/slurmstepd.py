@@ -10,11 +10,11 @@ import signal as signals
 from collections.abc import Callable, Sequence
 
 from fakes.clock import SECOND_US
-from fakes.cluster_records import ClusterJob, Phase
 from fakes.commands.registry import command
+from fakes.jobs.records import ClusterJob, Phase
 from fakes.node import Node
-from fakes.slurm_env import task_environment
-from fakes.slurm_jobs import JobView
+from fakes.slurm.environment import task_environment
+from fakes.slurm.jobs import JobView
 from fakes.world import World
 
 _LOOKS_AFTER_US = SECOND_US

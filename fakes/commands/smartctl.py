@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import TextIO
 
 from fakes.commands.registry import NOT_UNDERSTOOD, command
-from fakes.drives import BYTES, FIRMWARE, MODEL, WRITTEN_UNITS, Drive, drive_at, drives
 from fakes.node import Node
+from fakes.system.drives import BYTES, FIRMWARE, MODEL, WRITTEN_UNITS, Drive, drive_at, drives
 
 _HEAD = (
     "smartctl 7.2 2020-12-30 r5155 [x86_64-linux-5.15.0-126-generic] (local build)\n"

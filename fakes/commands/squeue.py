@@ -6,11 +6,10 @@ import json
 from collections.abc import Sequence
 from typing import TextIO
 
-from fakes.cluster_records import ClusterJob, Phase
 from fakes.commands.registry import NOT_UNDERSTOOD, command
-from fakes.hostlist import HostlistError, expand
-from fakes.slurm import JOB_CODES, PARTITION, heading_date
-from fakes.slurm_client import (
+from fakes.jobs.records import ClusterJob, Phase
+from fakes.slurm.as_json import jobs_object
+from fakes.slurm.client import (
     NO_CONTROLLER,
     Options,
     UsageError,
@@ -18,11 +17,12 @@ from fakes.slurm_client import (
     print_version,
     usage,
 )
-from fakes.slurm_forms import Form, UnknownFieldError, every, long_form, short_form
-from fakes.slurm_jobs import JOB_FIELDS, JOB_LONG_FIELDS, JobView, priority_of
-from fakes.slurm_json import jobs_object
-from fakes.slurm_steps import STEP_FIELDS, steps_of
-from fakes.slurm_users import is_user
+from fakes.slurm.forms import Form, UnknownFieldError, every, long_form, short_form
+from fakes.slurm.hostlist import HostlistError, expand
+from fakes.slurm.jobs import JOB_FIELDS, JOB_LONG_FIELDS, JobView, priority_of
+from fakes.slurm.states import JOB_CODES, PARTITION, heading_date
+from fakes.slurm.steps import STEP_FIELDS, steps_of
+from fakes.slurm.users import is_user
 from fakes.world import World
 
 _OPTIONS = Options(

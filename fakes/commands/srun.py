@@ -11,14 +11,14 @@ from dataclasses import dataclass, replace
 from typing import TextIO
 
 from fakes.clock import SECOND_US
-from fakes.cluster_records import ClusterJob, Phase
 from fakes.commands.registry import NOT_UNDERSTOOD, command
 from fakes.commands.remote_shell import NotThereError, Spawn, Task, together, words_on
-from fakes.hostlist import expand
+from fakes.jobs.records import ClusterJob, Phase
 from fakes.node import Node
-from fakes.slurm_client import NO_CONTROLLER, UsageError, answers, print_version, usage
-from fakes.slurm_env import job_environment, task_environment
-from fakes.slurm_submit import BAD_PARTITION, OPTIONS, RefusedError, request_of
+from fakes.slurm.client import NO_CONTROLLER, UsageError, answers, print_version, usage
+from fakes.slurm.environment import job_environment, task_environment
+from fakes.slurm.hostlist import expand
+from fakes.slurm.submit import BAD_PARTITION, OPTIONS, RefusedError, request_of
 from fakes.world import World
 
 _LOOKS_EVERY_US = SECOND_US

@@ -13,8 +13,8 @@ from typing import TextIO
 from fakes.clock import SECOND_US
 from fakes.commands.registry import NOT_UNDERSTOOD, command
 from fakes.commands.remote_shell import NotThereError, words_on
+from fakes.network.reaching import NO_NAME, Unreached, reach
 from fakes.node import Node
-from fakes.reaching import NO_NAME, Unreached, reach
 from fakes.world import World
 
 _FLAGS = frozenset("1246AaCfGgKkMNnqsTtVvXxYy")

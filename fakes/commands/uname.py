@@ -7,8 +7,8 @@ from typing import TextIO
 
 from fakes.commands.options import UnknownOptionError, parse
 from fakes.commands.registry import NOT_UNDERSTOOD, command
+from fakes.hardware.recovery import KERNEL
 from fakes.node import Node
-from fakes.recovery import KERNEL
 
 _FLAGS = {
     "a": "all", "s": "kernel-name", "n": "nodename", "r": "kernel-release", "v": "kernel-version",

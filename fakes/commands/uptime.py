@@ -8,9 +8,9 @@ from typing import TextIO
 
 from fakes.commands.options import UnknownOptionError, parse
 from fakes.commands.registry import NOT_UNDERSTOOD, command
+from fakes.hardware.recovery import KERNEL
 from fakes.node import Node
-from fakes.recovery import KERNEL
-from fakes.uptime import booted_unix_s, load_average
+from fakes.system.uptime import booted_unix_s, load_average
 
 
 @command("uptime", latency_us=5_000)

@@ -6,8 +6,8 @@ The layout is that of the driver's own nv-procfs.c (open-gpu-kernel-modules).
 from __future__ import annotations
 
 from fakes.files.registry import Content, Files, Folder, node_tree
-from fakes.gpu import Gpu
-from fakes.links import switches_of
+from fakes.hardware.gpu import Gpu
+from fakes.hardware.links import switches_of
 from fakes.node import Node
 from fakes.world import World
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from fakes.files.registry import Content, Files, Folder, node_tree
 from fakes.files.unchanged import unless_changed
-from fakes.infiniband import Adapter
+from fakes.network.infiniband import Adapter
 from fakes.node import Node
 from fakes.world import World
 

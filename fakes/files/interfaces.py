@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from fakes.files.registry import Content, Files, Folder, Link, node_tree
 from fakes.files.unchanged import unless_changed
-from fakes.interface import Interface, Medium
+from fakes.network.interface import Interface, Medium
 from fakes.node import Node
 from fakes.world import World
 

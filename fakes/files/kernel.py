@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from fakes.files.registry import node_file
-from fakes.machine import MEMORY_KIB
 from fakes.node import Node
-from fakes.uptime import boot_id, load_average, memory_used_kib, uptime_s
+from fakes.system.machine import MEMORY_KIB
+from fakes.system.uptime import boot_id, load_average, memory_used_kib, uptime_s
 from fakes.world import World
 
 

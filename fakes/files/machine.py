@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from functools import cache
 
-from fakes import machine
 from fakes.files.registry import Content, Files, Link, node_file, node_tree
 from fakes.node import Node
+from fakes.system import machine
 from fakes.world import World
 
 

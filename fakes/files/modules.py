@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from fakes.files.registry import Content, Files, Folder, Link, node_tree
-from fakes.modules import KNOWN
+from fakes.hardware.recovery import KERNEL
 from fakes.node import Node
-from fakes.recovery import KERNEL
+from fakes.system.modules import KNOWN
 from fakes.world import World
 
 

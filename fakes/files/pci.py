@@ -8,10 +8,10 @@ from __future__ import annotations
 from functools import cache, lru_cache
 
 from fakes.files.registry import Content, Files, Folder, Link, node_tree
-from fakes.machine import cpu_list
+from fakes.hardware.pcie import AerError
 from fakes.node import Node
-from fakes.pci_tree import PciDevice, pci_devices
-from fakes.pcie import AerError
+from fakes.pci.tree import PciDevice, pci_devices
+from fakes.system.machine import cpu_list
 from fakes.world import World
 
 _SPEEDS = {1: "2.5", 2: "5.0", 3: "8.0", 4: "16.0", 5: "32.0", 6: "64.0"}

@@ -9,12 +9,12 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 
-from fakes.cluster_records import ClusterJob, Phase
+from fakes.hardware.noise import mix
+from fakes.hardware.recovery import KERNEL
+from fakes.jobs.records import ClusterJob, Phase
 from fakes.kubernetes.state import Object
 from fakes.node import Node
-from fakes.noise import mix
-from fakes.recovery import KERNEL
-from fakes.slurm import CPUS, MEMORY_MB
+from fakes.slurm.states import CPUS, MEMORY_MB
 from fakes.world import World
 
 GPU = "nvidia.com/gpu"

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fakes.clock import SECOND_US
-from fakes.interface import Interface
+from fakes.jobs.process import Process
 from fakes.nccl.interfaces import VARIABLE, chosen, is_set
 from fakes.nccl.job import Member, Said, StartingJob, Step, outcome_of_reaching
 from fakes.nccl.texts import info, nccl_failed, warning
-from fakes.process import Process
+from fakes.network.interface import Interface
 
 _NO_INTERFACE = "Bootstrap : no socket interface found"
 _RETRIES_US = 20 * SECOND_US

@@ -8,7 +8,7 @@ others are told 127.0.1.1, which is each of them itself.
 from __future__ import annotations
 
 from fakes.clock import SECOND_US
-from fakes.hosts import is_loopback, resolve
+from fakes.jobs.process import Process
 from fakes.nccl.job import (
     Member,
     Said,
@@ -18,7 +18,7 @@ from fakes.nccl.job import (
     outcome_of_reaching,
 )
 from fakes.nccl.texts import raised, torch_warning
-from fakes.process import Process
+from fakes.network.hosts import is_loopback, resolve
 
 VARIABLE = "GLOO_SOCKET_IFNAME"
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fakes.interface import Interface
+from fakes.network.interface import Interface
 
 VARIABLE = "NCCL_SOCKET_IFNAME"
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from fakes.interface import Interface
+from fakes.jobs.process import Process
+from fakes.network.interface import Interface
 from fakes.node import Node
-from fakes.process import Process
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from fakes.clock import SECOND_US
+from fakes.jobs.process import Process
 from fakes.nccl.bootstrap import bootstrap
 from fakes.nccl.gloo import gloo_mesh
 from fakes.nccl.job import Member, Said, StartingJob, Step
@@ -15,7 +16,6 @@ from fakes.nccl.rendezvous import rendezvous
 from fakes.nccl.settings import assignments, effective, job_file
 from fakes.nccl.texts import complete
 from fakes.node import Node
-from fakes.process import Process
 
 if TYPE_CHECKING:
     from fakes.world import World

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from fakes.clock import SECOND_US
-from fakes.infiniband import Adapter
+from fakes.jobs.process import Process
 from fakes.nccl.bootstrap import fail_words
 from fakes.nccl.interfaces import VARIABLE, chosen
 from fakes.nccl.job import Member, Said, StartingJob, Step, is_cut
 from fakes.nccl.texts import info
-from fakes.process import Process
+from fakes.network.infiniband import Adapter
 
 _QUEUE_PAIR_US = 5 * SECOND_US
 

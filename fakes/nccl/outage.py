@@ -12,12 +12,12 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from fakes.clock import SECOND_US
-from fakes.cluster import ClusterJob, Phase
-from fakes.infiniband import Adapter
+from fakes.jobs.cluster import ClusterJob, Phase
+from fakes.jobs.process import Process
 from fakes.nccl.job import is_cut
 from fakes.nccl.texts import transfer_failed
+from fakes.network.infiniband import Adapter
 from fakes.node import Node
-from fakes.process import Process
 
 if TYPE_CHECKING:
     from fakes.world import World

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fakes.clock import SECOND_US
-from fakes.hosts import resolve
+from fakes.jobs.process import Process
 from fakes.nccl.job import Member, Said, StartingJob, Step, leaving_by, outcome_of_reaching
 from fakes.nccl.texts import raised, torch_warning
-from fakes.process import Process
+from fakes.network.hosts import resolve
 
 _PATIENCE_MS = 60_000
 """How long a rank tries (the agents' and torchrun's default)."""

@@ -13,7 +13,7 @@ import re
 import shlex
 from collections.abc import Mapping
 
-from fakes.text_files import TextFiles
+from fakes.system.text_files import TextFiles
 
 NODE_FILE = "/etc/nccl.conf"
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from fakes.jobs.process import Process
 from fakes.nccl.job import Member
 from fakes.node import Node
-from fakes.process import Process
 
 NCCL_VERSION = "2.21.5"
 

@@ -28,8 +28,8 @@ from functools import cache
 from importlib import import_module
 from typing import NamedTuple, TypeVar
 
-from fakes.disturbance import INIT, Disturbed
-from fakes.gpu import Gpu, Identity
+from fakes.driver.disturbance import INIT, Disturbed
+from fakes.hardware.gpu import Gpu, Identity
 from fakes.node import Node
 from fakes.nvml.codes import Code, NvmlError
 from fakes.nvml.function import Kind

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 
 from fakes.clock import ScaledClock
-from fakes.disturbance import INIT
+from fakes.driver.disturbance import INIT
 from fakes.nvml.answer import FOREVER_US, Answer, Call
 from fakes.nvml.table import BY_NAME
 

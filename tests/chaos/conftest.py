@@ -12,10 +12,10 @@ import pytest
 from chaos.fault import parse_fault
 from chaos.fleet import Fleet, Given, build_world, training
 from chaos.run import Active, Run
-from chaos.watching import Looks, Told, Watching
-from fakes.gpu import Gpu
+from chaos.virtual.watching import Looks, Told, Watching
+from fakes.hardware.gpu import Gpu
+from fakes.jobs.process import JobSpec
 from fakes.node import Node
-from fakes.process import JobSpec
 from gputui.model import Incident
 
 SECOND_US = 1_000_000

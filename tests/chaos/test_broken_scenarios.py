@@ -10,9 +10,9 @@ import pytest
 
 from chaos.cli import main
 from chaos.errors import BadScenarioError, Mistakes
+from chaos.format.loader import load
+from chaos.format.yaml_tree import Items, Table, Tree, Word, read_tree
 from chaos.library import shipped
-from chaos.loader import load
-from chaos.yaml_tree import Items, Table, Tree, Word, read_tree
 from gputui.facts.words import kind_table
 from gputui.logs.text_facts import text_facts
 

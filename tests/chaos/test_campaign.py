@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from chaos.cli import main
-from chaos.loader import load
-from chaos.random_faults import draw_faults, scenario_text
-from chaos.rewriting import rewritten
-from chaos.variation import Range, draw, varied
+from chaos.fault_parts.random_faults import draw_faults, scenario_text
+from chaos.format.loader import load
+from chaos.format.rewriting import rewritten
+from chaos.format.variation import Range, draw, varied
 
 BURST = """\
 scenario: drill
@@ -51,7 +51,7 @@ def test_every_draw_is_within_what_may_vary(scenario):
 
 def test_a_range_has_both_of_its_ends():
     """Whole numbers one by one, others in a thousand parts."""
-    from chaos.values import Count, Duration, Percent
+    from chaos.format.values import Count, Duration, Percent
 
     assert list(Range(Count, 1, 4)) == ["1", "2", "3", "4"]
     assert (Range(Percent, 10, 30)[0], Range(Percent, 10, 30)[-1]) == ("10%", "30%")

@@ -20,7 +20,9 @@ def runtime(monkeypatch):
     """Nothing runs here."""
     with tempfile.TemporaryDirectory(prefix="gt-") as folder:
         monkeypatch.setenv("XDG_RUNTIME_DIR", folder)
-        monkeypatch.setattr("chaos.registry.tempfile", SimpleNamespace(gettempdir=lambda: folder))
+        monkeypatch.setattr(
+            "chaos.real_time.registry.tempfile", SimpleNamespace(gettempdir=lambda: folder)
+        )
         monkeypatch.delenv("GPUCHAOS_RUN", raising=False)
         yield
 

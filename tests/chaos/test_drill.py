@@ -8,11 +8,11 @@ import time
 
 import pytest
 
-from chaos.drill import drill
 from chaos.errors import UsageError
+from chaos.format.loader import load
 from chaos.journal import read_journal
-from chaos.loader import load
 from chaos.verdict import Verdict, judge
+from chaos.virtual.drill import drill
 
 HEAT = """\
 scenario: drill

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from fakes.driver_faults import tell_mismatch
-from fakes.driver_texts import sxid_texts
-from fakes.fabric import manager_line
-from fakes.link_faults import tell_broken_link, write_sxid
-from fakes.links import Switch
+from fakes.driver.faults import tell_mismatch
+from fakes.driver.texts import sxid_texts
+from fakes.hardware.fabric import manager_line
+from fakes.hardware.link_faults import tell_broken_link, write_sxid
+from fakes.hardware.links import Switch
+from fakes.hardware.pcie import AerError, aer_lines, dpc_lines
 from fakes.node import Node
-from fakes.pcie import AerError, aer_lines, dpc_lines
 from fakes.profile import load_profile
 from gputui.facts.sxid import sxid_fact
 from gputui.logs.kernel import KernelParser

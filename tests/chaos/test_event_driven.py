@@ -10,7 +10,7 @@ from chaos.fault import FaultError, parse_fault
 from chaos.fleet import Fleet, Given, build_world, training
 from chaos.run import Run
 from chaos.scenario import Entry
-from chaos.watching import Looks, Watching
+from chaos.virtual.watching import Looks, Watching
 from fakes.profile import models
 
 FAULTS = (

@@ -4,9 +4,9 @@ import pytest
 
 from chaos.fault import ArgumentError, FaultError, check_selections, families, parse_fault
 from chaos.selection import Inventory
-from fakes.gpu import Identity, Lookup
-from fakes.recovery import Refusal, reset_gpu
-from fakes.thermal import Limit
+from fakes.hardware.gpu import Identity, Lookup
+from fakes.hardware.recovery import Refusal, reset_gpu
+from fakes.hardware.thermal import Limit
 
 GIB = 1 << 30
 

@@ -6,7 +6,7 @@ import pytest
 
 from chaos.finding import finders, findings
 from chaos.journal import Record
-from chaos.script import unwrapped
+from chaos.judging.script import unwrapped
 
 SECOND_US = 1_000_000
 

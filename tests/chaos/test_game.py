@@ -6,10 +6,10 @@ import pytest
 
 from chaos.errors import UsageError
 from chaos.fleet import build_world
-from chaos.game import Game
+from chaos.format.loader import load
 from chaos.journal import Journal, read_journal
-from chaos.loader import load
-from chaos.score import HINT_POINTS, score
+from chaos.judging.score import HINT_POINTS, score
+from chaos.real_time.game import Game
 from chaos.verdict import Verdict, judge
 from fakes.actions import Action, Effect
 from fakes.clock import SECOND_US

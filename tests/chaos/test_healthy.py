@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from fakes.process import JobSpec
+from fakes.jobs.process import JobSpec
 from fakes.profile import models
 from gputui.model import Severity
 

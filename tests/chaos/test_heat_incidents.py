@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from fakes.thermal import NEVER_US, Limit
+from fakes.hardware.thermal import NEVER_US, Limit
 from gputui.model import Action, Severity
 
 

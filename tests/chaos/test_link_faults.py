@@ -8,9 +8,9 @@ import pytest
 
 from chaos.fault import ArgumentError, FaultError, parse_fault
 from chaos.run import Run
-from fakes.fabric import FabricState, FabricTrouble
+from fakes.hardware.fabric import FabricState, FabricTrouble
+from fakes.hardware.pcie import AerError
 from fakes.node import Node
-from fakes.pcie import AerError
 from fakes.profile import load_profile
 from fakes.world import World
 

@@ -6,7 +6,7 @@ import pytest
 
 from chaos.fleet import Fleet, Given, build_world, training
 from chaos.run import Run
-from chaos.watching import Watching
+from chaos.virtual.watching import Watching
 from gputui.model import Action, Severity
 
 THRESHOLD_S = 3

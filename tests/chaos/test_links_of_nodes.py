@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from chaos.fault import parse_fault
-from chaos.host_view import links_of
+from chaos.real_time.host_view import links_of
 from chaos.undo import Layers, Undo
 from fakes.files.kept import KeptFiles
 from fakes.node import Node

@@ -6,7 +6,7 @@ import pytest
 
 from chaos.errors import BadScenarioError, UsageError
 from chaos.fault import described
-from chaos.loader import load
+from chaos.format.loader import load
 from chaos.scenario import Heal
 
 GOOD = """\

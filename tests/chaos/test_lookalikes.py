@@ -25,9 +25,9 @@ from chaos.lookalikes.under_way import Scene
 from chaos.sandbox.compiled import compiled
 from fakes.clock import VirtualClock
 from fakes.commands import registry
+from fakes.driver.xid import raise_xid
 from fakes.nvml.answer import FOREVER_US, Answer, Call, answer
 from fakes.nvml.shim.build import LibraryError
-from fakes.xid import raise_xid
 
 
 @dataclass

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from chaos.fault import FaultError
-from fakes.ecc import MemoryErrors
+from fakes.hardware.ecc import MemoryErrors
 from gputui.model import Action, Severity
 
 HOUR_S = 3600.0
@@ -71,7 +71,7 @@ def test_errors_of_two_gpus_are_two_incidents(watched):
 
 def test_counters_that_were_high_at_the_start_are_no_news(watched, monkeypatch):
     """A board with a past: what was counted before gputui came is not told."""
-    monkeypatch.setattr("fakes.gpu.MemoryErrors", lambda: MemoryErrors(4000, 12, 5000, 30))
+    monkeypatch.setattr("fakes.hardware.gpu.MemoryErrors", lambda: MemoryErrors(4000, 12, 5000, 30))
     run = watched()
     assert run.gpu(4).memory_errors.all_volatile_uncorrected == 12
     run.run(HOUR_S)

@@ -9,9 +9,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from chaos import registry
-from chaos.control import ask
 from chaos.errors import UsageError
+from chaos.real_time import registry
+from chaos.real_time.control import ask
 
 
 @pytest.fixture(autouse=True)
@@ -19,7 +19,9 @@ def runtime(monkeypatch):
     """A runtime directory of the test's own, with a short path."""
     with tempfile.TemporaryDirectory(prefix="gt-") as folder:
         monkeypatch.setenv("XDG_RUNTIME_DIR", folder)
-        monkeypatch.setattr("chaos.registry.tempfile", SimpleNamespace(gettempdir=lambda: folder))
+        monkeypatch.setattr(
+            "chaos.real_time.registry.tempfile", SimpleNamespace(gettempdir=lambda: folder)
+        )
         yield Path(folder)
 
 
@@ -137,7 +139,7 @@ def test_without_any_temporary_directory_the_named_one_serves(runtime, monkeypat
     def none() -> str:
         raise FileNotFoundError(2, "No usable temporary directory found")
 
-    monkeypatch.setattr("chaos.registry.tempfile", SimpleNamespace(gettempdir=none))
+    monkeypatch.setattr("chaos.real_time.registry.tempfile", SimpleNamespace(gettempdir=none))
     registry.claim("drill").close()
     monkeypatch.delenv("XDG_RUNTIME_DIR")
     with pytest.raises(UsageError, match="No usable temporary directory found: set XDG_RUNTIME"):
@@ -190,7 +192,7 @@ def test_the_only_run_is_found_without_a_name():
 
 def test_a_run_that_does_not_answer_is_said_so(monkeypatch):
     """A simulator that was stopped keeps nobody waiting for ever."""
-    monkeypatch.setattr("chaos.control._PATIENCE_S", 0.1)
+    monkeypatch.setattr("chaos.real_time.control._PATIENCE_S", 0.1)
     run = registry.claim("drill")
     with pytest.raises(UsageError, match="'drill' has just ended"):
         ask(run.path, {"do": "status"})

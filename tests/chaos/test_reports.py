@@ -9,14 +9,14 @@ from xml.etree import ElementTree
 import pytest
 
 from chaos.cli import main
-from chaos.drill import drill_of
 from chaos.expectation import Written
+from chaos.format.loader import load
 from chaos.journal import Journal, read_journal
-from chaos.loader import load
+from chaos.judging.told import told_by
 from chaos.reports import FORMS, Reported, report
 from chaos.reports import reported as from_journal
 from chaos.reports.text import lines
-from chaos.told import told_by
+from chaos.virtual.drill import drill_of
 
 SCENARIO = """\
 scenario: drill

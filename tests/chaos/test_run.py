@@ -8,7 +8,7 @@ import pytest
 from chaos.errors import Place
 from chaos.fault import FaultError, fault, parse_fault
 from chaos.fleet import Fleet, Given, Job, build_world, training
-from chaos.loader import load
+from chaos.format.loader import load
 from chaos.run import Run, UnknownFaultError
 from chaos.scenario import Entry, Heal
 from chaos.selection import Gpus

@@ -7,14 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from chaos import given_reader, loader, terms
+from chaos import terms
 from chaos.condition import condition_types
 from chaos.expectation import expectation_types
 from chaos.fault import families
 from chaos.fleet import MAX_GPUS, MAX_NODES, Fleet, Job
+from chaos.format import given_reader, loader
+from chaos.format.values import Celsius, Duration, Percent, Rate, Size, Watts, convert
+from chaos.format.yaml_tree import MAX_ITEMS
 from chaos.selection import Gpus, Nodes
-from chaos.values import Celsius, Duration, Percent, Rate, Size, Watts, convert
-from chaos.yaml_tree import MAX_ITEMS
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "docs/scenarios.md").read_text(encoding="utf-8")

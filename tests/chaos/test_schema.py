@@ -10,8 +10,8 @@ import pytest
 from ruamel.yaml import YAML
 
 from chaos.fault import families
+from chaos.format.schema import schema
 from chaos.library import folder, shipped
-from chaos.schema import schema
 
 VALIDATOR = jsonschema.Draft202012Validator(schema())
 HEAD = "scenario: drill\nwhy: So.\n"

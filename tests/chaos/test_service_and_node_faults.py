@@ -5,9 +5,9 @@ import pytest
 from chaos.fault import FaultError, parse_fault
 from chaos.fleet import Fleet, Given, build_world, training
 from chaos.run import Run
-from fakes.fabric import FabricState
+from fakes.hardware.fabric import FabricState
 from fakes.node import Power
-from fakes.services import StartError, State
+from fakes.system.services import StartError, State
 
 SECOND_US = 1_000_000
 

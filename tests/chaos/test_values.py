@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from chaos.format.values import BadValueError, Count, Duration, Percent, Rate, Size, convert, shown
 from chaos.selection import Gpus
-from chaos.values import BadValueError, Count, Duration, Percent, Rate, Size, convert, shown
-from fakes.gpu import Lookup
+from fakes.hardware.gpu import Lookup
 
 
 @pytest.mark.parametrize(

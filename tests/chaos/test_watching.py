@@ -5,7 +5,7 @@ import pytest
 from chaos.fault import parse_fault
 from chaos.fleet import Fleet, Given, build_world, training
 from chaos.run import Run
-from chaos.watching import Watching
+from chaos.virtual.watching import Watching
 
 FAULTS = [
     ("lost", {"gpu": 3}),

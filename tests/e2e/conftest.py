@@ -180,7 +180,7 @@ def _python_for_nobody(env: dict[str, str]) -> str:
     """A Python of this version that a plain user can run: ours may lie in root's home."""
     version = f"python{sys.version_info[0]}.{sys.version_info[1]}"
     for python in (sys.executable, f"/usr/bin/{version}", f"/usr/local/bin/{version}"):
-        program = "import chaos.stage, os; os.stat(os.sys.executable)"
+        program = "import chaos.real_time.stage, os; os.stat(os.sys.executable)"
         tried = subprocess.run(
             [*AS_NOBODY, python, "-c", program], cwd=ROOT, env=env, capture_output=True, check=False
         )

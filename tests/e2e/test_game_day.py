@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from chaos.format.loader import load
 from chaos.journal import read_journal
-from chaos.loader import load
-from chaos.score import score
+from chaos.judging.score import score
 from chaos.verdict import judge
 
 SCENARIO = """\

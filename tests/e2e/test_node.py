@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fakes.units import UNITS
+from fakes.system.units import UNITS
 
 READ_POWER = (
     "import pynvml as n; n.nvmlInit(); h = n.nvmlDeviceGetHandleByIndex(1);"

@@ -10,12 +10,12 @@ from typing import Any
 import pynvml
 import pytest
 
+from fakes.jobs.process import JobSpec
 from fakes.node import Node
 from fakes.nvml.answer import Answer, Call, answer
 from fakes.nvml.function import Function, Kind
 from fakes.nvml.inprocess import installed
 from fakes.nvml.pending import in_its_time
-from fakes.process import JobSpec
 from fakes.profile import load_profile
 from fakes.world import World
 

@@ -3,13 +3,13 @@
 import pytest
 
 from fakes.actions import Effect
-from fakes.cluster import Phase, UnknownError
+from fakes.driver.xid import raise_xid
+from fakes.hardware.recovery import REBOOT_US, reboot
+from fakes.jobs.cluster import Phase, UnknownError
+from fakes.jobs.process import JobSpec
 from fakes.node import Node
-from fakes.process import JobSpec
 from fakes.profile import load_profile
-from fakes.recovery import REBOOT_US, reboot
 from fakes.world import World
-from fakes.xid import raise_xid
 
 SECOND_US = 1_000_000
 MINUTE_US = 60 * SECOND_US

@@ -8,9 +8,16 @@ from typing import Any
 
 import pytest
 
-from fakes.ecc import MOST_PAGES, MemoryErrors, RemappedRows
-from fakes.gpu import Gpu
-from fakes.memory_faults import Uncorrectable, correct, fail_to_remap, mark_bad, retire, strike
+from fakes.hardware.ecc import MOST_PAGES, MemoryErrors, RemappedRows
+from fakes.hardware.gpu import Gpu
+from fakes.hardware.memory_faults import (
+    Uncorrectable,
+    correct,
+    fail_to_remap,
+    mark_bad,
+    retire,
+    strike,
+)
 from fakes.node import Node
 
 SECOND = 1_000_000

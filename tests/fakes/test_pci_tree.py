@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from fakes.gpu import Lost
-from fakes.machine import cpu_list, identity, numa_node_of
+from fakes.hardware.gpu import Lost
 from fakes.node import Node
-from fakes.pci_tree import pci_devices
+from fakes.pci.tree import pci_devices
 from fakes.profile import load_profile
+from fakes.system.machine import cpu_list, identity, numa_node_of
 
 
 def test_every_gpu_hangs_on_a_port_of_its_own():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from fakes.thermal import Limit
+from fakes.hardware.thermal import Limit
 
 SECOND = 1_000_000
 

@@ -3,11 +3,9 @@
 import pytest
 
 from fakes.actions import Effect
-from fakes.gpu import Lost
-from fakes.node import Node, Power
-from fakes.process import JobSpec
-from fakes.profile import load_profile
-from fakes.recovery import (
+from fakes.driver.xid import raise_xid
+from fakes.hardware.gpu import Lost
+from fakes.hardware.recovery import (
     POWER_CYCLE_US,
     REBOOT_US,
     Refusal,
@@ -17,8 +15,10 @@ from fakes.recovery import (
     reboot,
     reset_gpu,
 )
+from fakes.jobs.process import JobSpec
+from fakes.node import Node, Power
+from fakes.profile import load_profile
 from fakes.world import World
-from fakes.xid import raise_xid
 
 SECOND_US = 1_000_000
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from fakes.cooling import warm
+from fakes.hardware.cooling import warm
 
 
 def test_a_sensor_that_lies_lies_to_everybody(rig: Any) -> None:

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fakes.hardware.thermal import NEVER_US, Conditions, Limit, plan
 from fakes.profile import load_profile, models
-from fakes.thermal import NEVER_US, Conditions, Limit, plan
 
 SECOND = 1_000_000
 H100 = load_profile("h100-sxm")

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fakes.thermal import NEVER_US
+from fakes.driver.xid import raise_xid
+from fakes.hardware.thermal import NEVER_US
 from fakes.world import World
-from fakes.xid import raise_xid
 
 SECOND = 1_000_000
 GIB = 1 << 30
@@ -73,8 +73,8 @@ def test_growing_memory_ends_its_process_when_it_is_full(rate_mib: int) -> None:
     """The growing process ends at the solved moment, not before, and the GPU never holds more
     than it has.
     """
+    from fakes.jobs.process import JobSpec
     from fakes.node import Node
-    from fakes.process import JobSpec
     from fakes.profile import load_profile
 
     node = Node("n0", load_profile("h100-sxm"), 1)

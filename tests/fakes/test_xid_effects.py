@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 import pytest
 
-from fakes.driver_events import EventType
-from fakes.gpu import Gpu
+from fakes.driver.events import EventType
+from fakes.driver.xid import raise_xid
+from fakes.hardware.gpu import Gpu
 from fakes.node import Node
 from fakes.world import World
-from fakes.xid import raise_xid
 
 MakeWorld = Callable[..., World]
 SECOND = 1_000_000

@@ -8,14 +8,14 @@ from pathlib import Path
 import pynvml
 import pytest
 
-from fakes.gpu import Identity, Lookup
+from fakes.driver.xid import raise_xid
+from fakes.hardware.gpu import Identity, Lookup
+from fakes.jobs.process import JobSpec
 from fakes.node import Node
 from fakes.nvml.answer import answer
 from fakes.nvml.inprocess import installed
-from fakes.process import JobSpec
 from fakes.profile import load_profile
 from fakes.world import World
-from fakes.xid import raise_xid
 from gputui.assess import Assessor
 from gputui.logs.kernel import KernelParser
 from gputui.logs.nvml import xid_line

@@ -14,11 +14,11 @@ from fakes.commands.dcgmi import diag, discovery, dmon, group, health, nvlink, s
 from fakes.commands.dcgmi.diagnostic import duration_us
 from fakes.commands.dcgmi.engine import Engine, NotImitated, RefusedError, SubCommand
 from fakes.commands.registry import NOT_UNDERSTOOD, command
-from fakes.dcgm import SERVICE, VERSION, Status
-from fakes.disturbance import INIT
+from fakes.driver.disturbance import INIT
 from fakes.node import Node
 from fakes.nvml.answer import Answer, Call, answer
 from fakes.nvml.codes import TEXTS, Code
+from fakes.system.dcgm import SERVICE, VERSION, Status
 from fakes.world import World
 
 _SUBCOMMANDS: Mapping[str, SubCommand] = {

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-from fakes.gpu import Gpu
+from fakes.hardware.gpu import Gpu
+from fakes.hardware.thermal import Limit, plan
 from fakes.node import Node
-from fakes.thermal import Limit, plan
 
 _MEMORY_SHARE = 0.75
 _VIOLATION_S = 12.0

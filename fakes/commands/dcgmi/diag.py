@@ -9,8 +9,8 @@ from typing import Any
 from fakes.commands.dcgmi.diagnostic import Outcome, chosen, conduct, status_of
 from fakes.commands.dcgmi.engine import Engine, NotImitated, gpus_of, read
 from fakes.commands.dcgmi.tables import Table, joined
-from fakes.dcgm import VERSION, Status
-from fakes.gpu import Gpu
+from fakes.hardware.gpu import Gpu
+from fakes.system.dcgm import VERSION, Status
 
 _FLAGS = {
     "-j": "json", "--json": "json", "--fail-early": "fail-early", "-v": "verbose",

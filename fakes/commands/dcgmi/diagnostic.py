@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from fakes.commands.dcgmi import checks
 from fakes.commands.dcgmi.checks import Check, Trouble
-from fakes.dcgm import Status
-from fakes.gpu import Gpu
+from fakes.hardware.gpu import Gpu
 from fakes.node import Node
+from fakes.system.dcgm import Status
 
 SECOND_US = 1_000_000
 LEVELS = {

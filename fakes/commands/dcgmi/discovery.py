@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from fakes.commands.dcgmi.engine import Engine, NotImitated, read
 from fakes.commands.dcgmi.tables import Table, joined
-from fakes.links import switches_of
+from fakes.hardware.links import switches_of
 
 _FLAGS = {"-l": "list", "--list": "list", "-h": "help", "--help": "help", "-c": "compute-hierarchy"}
 

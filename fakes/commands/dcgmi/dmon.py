@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from fakes.commands.dcgmi.engine import Engine, NotImitated, RefusedError, gpus_of, read
-from fakes.dcgm import Status
-from fakes.gpu import Gpu
-from fakes.pcie import AerError
+from fakes.hardware.gpu import Gpu
+from fakes.hardware.pcie import AerError
 from fakes.profile import MIB
+from fakes.system.dcgm import Status
 
 _FLAGS = {"-l": "list", "--list": "list", "-h": "help", "--help": "help"}
 _VALUES = {

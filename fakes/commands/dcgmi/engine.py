@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TextIO
 
-from fakes.dcgm import ALL_GPUS, HostEngine, Status
-from fakes.gpu import Gpu
+from fakes.hardware.gpu import Gpu
 from fakes.node import Node
+from fakes.system.dcgm import ALL_GPUS, HostEngine, Status
 from fakes.world import World
 
 

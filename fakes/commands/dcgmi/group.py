@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from fakes.commands.dcgmi.engine import Engine, NotImitated, RefusedError, group_of, read
 from fakes.commands.dcgmi.tables import Table, joined
-from fakes.dcgm import Group, Status
+from fakes.system.dcgm import Group, Status
 
 _FLAGS = {
     "-l": "list", "--list": "list", "--default": "default", "--defaultnvswitches": "switches",

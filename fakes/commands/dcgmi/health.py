@@ -10,8 +10,8 @@ from fakes.commands.dcgmi import checks
 from fakes.commands.dcgmi.checks import Trouble
 from fakes.commands.dcgmi.engine import Engine, NotImitated, RefusedError, gpus_of, group_of, read
 from fakes.commands.dcgmi.tables import Table, joined
-from fakes.dcgm import Status
-from fakes.gpu import Gpu
+from fakes.hardware.gpu import Gpu
+from fakes.system.dcgm import Status
 
 _FLAGS = {
     "-c": "check", "--check": "check", "-f": "fetch", "--fetch": "fetch", "-j": "json",

@@ -8,9 +8,9 @@ from typing import Any
 
 from fakes.commands.dcgmi.engine import Engine, RefusedError, gpus_of, read
 from fakes.commands.dcgmi.tables import Table, joined
-from fakes.dcgm import Status
-from fakes.gpu import Gpu
-from fakes.links import Nvlink, far_end, switches_of
+from fakes.hardware.gpu import Gpu
+from fakes.hardware.links import Nvlink, far_end, switches_of
+from fakes.system.dcgm import Status
 
 _FLAGS = {
     "-s": "link-status", "--link-status": "link-status", "-e": "errors", "--errors": "errors",

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from fakes.commands.dcgmi.engine import Engine, NotImitated, RefusedError, gpus_of, read
 from fakes.commands.dcgmi.tables import Table, joined
-from fakes.dcgm import Status
+from fakes.system.dcgm import Status
 
 _FLAGS = {
     "-e": "enable", "--enable": "enable", "-d": "disable", "--disable": "disable",

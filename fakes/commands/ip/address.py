@@ -9,7 +9,7 @@ from typing import Any
 from fakes.actions import Action, Effect
 from fakes.commands.ip import link
 from fakes.commands.ip.invocation import Invocation, NotKnownError, RefusedError, is_show
-from fakes.interface import Interface, Medium
+from fakes.network.interface import Interface, Medium
 
 _FOR_EVER = 4_294_967_295
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TextIO
 
-from fakes.interface import Interface, Medium
+from fakes.network.interface import Interface, Medium
 from fakes.node import Node
 from fakes.world import World
 

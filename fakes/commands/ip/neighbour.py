@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from fakes.commands.ip.invocation import Invocation, NotKnownError, is_show
-from fakes.interface import Medium
 from fakes.nccl.job import outcome_of_reaching
+from fakes.network.interface import Medium
 
 _MOST = 64
 

@@ -7,7 +7,7 @@ from ipaddress import ip_address, ip_network
 from typing import Any
 
 from fakes.commands.ip.invocation import Invocation, NotKnownError, RefusedError, is_show
-from fakes.interface import Interface
+from fakes.network.interface import Interface
 
 
 def run(call: Invocation, words: Sequence[str]) -> int:

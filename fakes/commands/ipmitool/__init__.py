@@ -13,8 +13,8 @@ from typing import TextIO
 from fakes.commands.ipmitool import inventory, power, sel, sensors
 from fakes.commands.options import UnknownOptionError, parse
 from fakes.commands.registry import NOT_UNDERSTOOD, command
-from fakes.machine import identity
 from fakes.node import Node
+from fakes.system.machine import identity
 from fakes.world import World
 
 _FLAGS = {"v": "verbose", "c": "csv", "E": "environment", "K": "kgkey", "V": "version", "h": "help"}

@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 
 from fakes.commands.ipmitool.sensors import total_watts
-from fakes.machine import BOARD, MANUFACTURER, PRODUCT, identity
-from fakes.network import number_of
+from fakes.network.network import number_of
 from fakes.node import Node
+from fakes.system.machine import BOARD, MANUFACTURER, PRODUCT, identity
 
 FIRMWARE = "1.18"
 

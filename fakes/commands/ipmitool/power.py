@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from fakes.hardware.recovery import power_cycle, power_off, power_on, reboot
 from fakes.node import Node
-from fakes.recovery import power_cycle, power_off, power_on, reboot
 from fakes.world import World
 
 ACTS: Mapping[str, tuple[str, Callable[[World, Node], None]]] = {

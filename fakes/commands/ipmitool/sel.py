@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from fakes.bmc import MOST_ENTRIES, Event
 from fakes.node import Node
+from fakes.system.bmc import MOST_ENTRIES, Event
 
 _ENTRY_BYTES = 18
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from fakes.bmc import INLET_CRITICAL_C, INLET_FATAL_C, INLET_WARNING_C
 from fakes.node import Node
+from fakes.system.bmc import INLET_CRITICAL_C, INLET_FATAL_C, INLET_WARNING_C
 
 _BASE_W = 1_450
 _SUPPLIES = 6

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
-from fakes.cluster_records import ClusterJob, Request
 from fakes.commands.kubectl.caller import (
     Caller,
     RefusedError,
@@ -16,10 +15,11 @@ from fakes.commands.kubectl.caller import (
     chosen,
     resources,
 )
+from fakes.jobs.records import ClusterJob, Request
 from fakes.kubernetes.kinds import KINDS, kind_of
 from fakes.kubernetes.objects import GPU, job_pods, stamp
 from fakes.kubernetes.state import Object
-from fakes.slurm_submit import duration_of, exit_code_of
+from fakes.slurm.submit import duration_of, exit_code_of
 
 _NONE = "\0"  # a label of the world's that somebody took away
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from fakes.cluster_records import ClusterJob, Phase
 from fakes.commands.kubectl.caller import Caller, RefusedError, chosen
+from fakes.jobs.records import ClusterJob, Phase
 from fakes.kubernetes.kinds import kind_named
 from fakes.kubernetes.objects import job_pods, pods
 from fakes.kubernetes.state import Object

@@ -11,8 +11,8 @@ from fakes.commands.lspci.select import BadFilterError, by_id, by_slot
 from fakes.commands.lspci.tree import tree
 from fakes.commands.registry import NOT_UNDERSTOOD, command
 from fakes.node import Node
-from fakes.pci_config import config_space
-from fakes.pci_tree import PciDevice, pci_devices
+from fakes.pci.config import config_space
+from fakes.pci.tree import PciDevice, pci_devices
 
 _FLAGS = frozenset("nmvkDtxqbPQ")
 _WITH_VALUE = frozenset("sd")

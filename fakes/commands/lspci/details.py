@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fakes.commands.lspci.lines import Style, unnamed
-from fakes.pci_config import ACCESS_CONTROL, ADVANCED_ERRORS, EXPRESS
-from fakes.pci_tree import PciDevice, vendor_name
+from fakes.pci.config import ACCESS_CONTROL, ADVANCED_ERRORS, EXPRESS
+from fakes.pci.tree import PciDevice, vendor_name
 
 Bytes = bytes | bytearray
 _COMMAND_BITS = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fakes.pci_tree import PciDevice, vendor_name
+from fakes.pci.tree import PciDevice, vendor_name
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from fakes.pci_tree import PciDevice
+from fakes.pci.tree import PciDevice
 
 
 def tree(devices: Sequence[PciDevice], *, names: bool) -> Iterator[str]:

@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TextIO
 
-from fakes.cluster import UnknownError
-from fakes.cluster_records import ClusterJob, Phase
 from fakes.commands.registry import NOT_UNDERSTOOD, command
 from fakes.commands.scontrol.caller import (
     Caller,
@@ -21,8 +19,10 @@ from fakes.commands.scontrol.reboots import cancel_reboot, reboot_nodes
 from fakes.commands.scontrol.reservations import create, delete
 from fakes.commands.scontrol.show import show
 from fakes.commands.scontrol.update import update
-from fakes.hostlist import HostlistError
-from fakes.slurm_client import NO_CONTROLLER, answers, ping_line, print_version
+from fakes.jobs.cluster import UnknownError
+from fakes.jobs.records import ClusterJob, Phase
+from fakes.slurm.client import NO_CONTROLLER, answers, ping_line, print_version
+from fakes.slurm.hostlist import HostlistError
 from fakes.world import World
 
 _FLAGS = frozenset(

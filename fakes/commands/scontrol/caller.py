@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TextIO
 
-from fakes.cluster import Cluster
+from fakes.jobs.cluster import Cluster
 from fakes.world import World
 
 Row = tuple[str, ...]

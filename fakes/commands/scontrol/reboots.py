@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fakes.cluster import UnknownError
 from fakes.commands.scontrol.caller import Caller, RefusedError
-from fakes.hostlist import HostlistError, expand
-from fakes.recovery import reboot
+from fakes.hardware.recovery import reboot
+from fakes.jobs.cluster import UnknownError
+from fakes.slurm.hostlist import HostlistError, expand
 from fakes.world import World
 
 _LOOKS_EVERY_US = 30_000_000

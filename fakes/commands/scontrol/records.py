@@ -5,11 +5,13 @@ The lines are those of a slurmctld 22.05.8 that was asked; later ones add some.
 
 from __future__ import annotations
 
-from fakes.cluster_records import Phase, Reservation
 from fakes.commands.scontrol.caller import Caller, Row
-from fakes.hostlist import compress
-from fakes.recovery import KERNEL
-from fakes.slurm import (
+from fakes.hardware.recovery import KERNEL
+from fakes.jobs.records import Phase, Reservation
+from fakes.slurm.hostlist import compress
+from fakes.slurm.jobs import JobView, mebibytes, priority_of
+from fakes.slurm.nodes import cpu_load, features_of, free_memory_mb, gres_of, gres_used
+from fakes.slurm.states import (
     CONTROLLER,
     CPUS,
     MEMORY_MB,
@@ -27,9 +29,7 @@ from fakes.slurm import (
     run_time_s,
     states_of,
 )
-from fakes.slurm_jobs import JobView, mebibytes, priority_of
-from fakes.slurm_nodes import cpu_load, features_of, free_memory_mb, gres_of, gres_used
-from fakes.slurm_users import user_number
+from fakes.slurm.users import user_number
 from fakes.world import World
 
 CONFIGURATION = {

@@ -6,11 +6,11 @@ import re
 from collections.abc import Sequence
 
 from fakes.clock import SECOND_US
-from fakes.cluster import UnknownError
-from fakes.cluster_records import Reservation
 from fakes.commands.scontrol.caller import Caller, RefusedError, UnknownHereError
-from fakes.hostlist import HostlistError, expand
-from fakes.slurm_time import minutes_of
+from fakes.jobs.cluster import UnknownError
+from fakes.jobs.records import Reservation
+from fakes.slurm.hostlist import HostlistError, expand
+from fakes.slurm.times import minutes_of
 
 _RELATIVE = re.compile(r"now(?:\+(\d+)(second|minute|hour|day)?s?)?", re.IGNORECASE)
 _UNIT_S = {None: 1, "second": 1, "minute": 60, "hour": 3600, "day": 86_400}

@@ -6,8 +6,6 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from fakes.cluster import UnknownError
-from fakes.cluster_records import ClusterJob
 from fakes.commands.scontrol.caller import (
     Caller,
     NotFoundError,
@@ -21,11 +19,13 @@ from fakes.commands.scontrol.records import (
     partition_record,
     reservation_record,
 )
-from fakes.hostlist import HostlistError, compress, expand, in_order
-from fakes.slurm import PARTITION, VERSION, elapsed, moment, run_time_s
-from fakes.slurm_jobs import JobView
-from fakes.slurm_json import jobs_object, nodes_object, partitions_object
-from fakes.slurm_steps import steps_of
+from fakes.jobs.cluster import UnknownError
+from fakes.jobs.records import ClusterJob
+from fakes.slurm.as_json import jobs_object, nodes_object, partitions_object
+from fakes.slurm.hostlist import HostlistError, compress, expand, in_order
+from fakes.slurm.jobs import JobView
+from fakes.slurm.states import PARTITION, VERSION, elapsed, moment, run_time_s
+from fakes.slurm.steps import steps_of
 
 
 def show(caller: Caller, words: Sequence[str]) -> None:

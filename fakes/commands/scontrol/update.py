@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from fakes.cluster import UnknownError
-from fakes.cluster_records import ClusterJob, Phase
 from fakes.commands.scontrol.caller import Caller, RefusedError, UnknownHereError
-from fakes.hostlist import HostlistError, expand
+from fakes.jobs.cluster import UnknownError
+from fakes.jobs.records import ClusterJob, Phase
+from fakes.slurm.hostlist import HostlistError, expand
 
 _NO_ENTITY = (
     "No valid entity in update command\n"

@@ -9,8 +9,8 @@ from typing import TextIO
 from fakes.commands.registry import NOT_UNDERSTOOD
 from fakes.commands.systemctl.asked import Asked, Verb, matching
 from fakes.node import Node
-from fakes.services import MaskedError, Service, StartError, State, UnknownUnitError
-from fakes.units import full_name
+from fakes.system.services import MaskedError, Service, StartError, State, UnknownUnitError
+from fakes.system.units import full_name
 from fakes.world import World
 
 _NOT_INSTALLED = 5

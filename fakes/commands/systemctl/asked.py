@@ -8,8 +8,8 @@ from fnmatch import fnmatch
 from typing import TextIO
 
 from fakes.node import Node
-from fakes.services import Service, Services
-from fakes.units import full_name
+from fakes.system.services import Service, Services
+from fakes.system.units import full_name
 from fakes.world import World
 
 

@@ -7,8 +7,8 @@ from typing import TextIO
 
 from fakes.commands.systemctl.asked import Asked, Verb
 from fakes.node import Node
-from fakes.services import MaskedError, Service, Services, StartError, UnknownUnitError
-from fakes.units import Unit, full_name
+from fakes.system.services import MaskedError, Service, Services, StartError, UnknownUnitError
+from fakes.system.units import Unit, full_name
 from fakes.world import World
 
 _WANTS = "/etc/systemd/system/multi-user.target.wants"

@@ -6,8 +6,8 @@ from typing import TextIO
 
 from fakes.commands.systemctl.asked import Asked, Verb, matching
 from fakes.node import Node
-from fakes.services import Service, State, UnknownUnitError
-from fakes.units import full_name
+from fakes.system.services import Service, State, UnknownUnitError
+from fakes.system.units import full_name
 from fakes.world import World
 
 _LEGEND = (

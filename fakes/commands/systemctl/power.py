@@ -6,8 +6,8 @@ from typing import TextIO
 
 from fakes.commands.registry import NOT_UNDERSTOOD
 from fakes.commands.systemctl.asked import Asked, Verb
+from fakes.hardware.recovery import power_off, reboot
 from fakes.node import Node
-from fakes.recovery import power_off, reboot
 from fakes.world import World
 
 _REBOOTS = ("reboot.target", "kexec.target", "runlevel6.target", "ctrl-alt-del.target")

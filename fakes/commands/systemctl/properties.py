@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 
 from fakes.node import Node
-from fakes.services import Service, State
-from fakes.units import Unit
-from fakes.uptime import booted_unix_s, uptime_s
+from fakes.system.services import Service, State
+from fakes.system.units import Unit
+from fakes.system.uptime import booted_unix_s, uptime_s
 from fakes.world import World
 
 _NEVER = "[not set]"

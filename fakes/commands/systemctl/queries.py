@@ -7,8 +7,8 @@ from typing import TextIO
 from fakes.commands.systemctl.asked import Asked, Verb, matching
 from fakes.commands.systemctl.properties import SYSTEM, of_nothing, properties_of
 from fakes.node import Node
-from fakes.services import State, UnknownUnitError
-from fakes.units import full_name
+from fakes.system.services import State, UnknownUnitError
+from fakes.system.units import full_name
 from fakes.world import World
 
 _NOT_RUNNING = 3

@@ -9,8 +9,8 @@ from fakes.commands.journal import written
 from fakes.commands.systemctl.asked import Asked, Verb, matching
 from fakes.commands.systemctl.properties import since_unix_s, stamp
 from fakes.node import Node
-from fakes.services import Service, State, UnknownUnitError
-from fakes.units import full_name
+from fakes.system.services import Service, State, UnknownUnitError
+from fakes.system.units import full_name
 from fakes.world import World
 
 _NOT_RUNNING, _UNKNOWN = 3, 4

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from fakes.gpu import Gpu
-from fakes.machine import cpus_of, numa_node_of
+from fakes.hardware.gpu import Gpu
 from fakes.nvml.answer import Value, answers
 from fakes.nvml.codes import Code, NvmlError
+from fakes.system.machine import cpus_of, numa_node_of
 
 _WORD_BITS = 64
 _NODE, _SOCKET = 0, 1

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from struct import Struct
 
-from fakes.gpu import Gpu
+from fakes.hardware.gpu import Gpu
+from fakes.hardware.thermal import Limit
 from fakes.node import Node
 from fakes.nvml.answer import Value, answers
 from fakes.nvml.codes import Code, NvmlError
 from fakes.nvml.values import uint32, uint64
-from fakes.thermal import Limit
 
 _GRAPHICS, _SM, _MEMORY, _VIDEO = range(4)
 _CURRENT, _APPLICATION_TARGET, _APPLICATION_DEFAULT, _CUSTOMER_BOOST_MAX = range(4)

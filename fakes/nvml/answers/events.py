@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from struct import Struct
 
-from fakes.driver_events import DriverEvent, EventSet, EventType
-from fakes.gpu import Gpu
+from fakes.driver.events import DriverEvent, EventSet, EventType
+from fakes.hardware.gpu import Gpu
 from fakes.node import Node
 from fakes.nvml.answer import Answer, Reach, Value, answers
 from fakes.nvml.codes import Code, NvmlError

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from struct import Struct
 
-from fakes.fabric import FabricState, FabricTrouble
-from fakes.gpu import Gpu
+from fakes.hardware.fabric import FabricState, FabricTrouble
+from fakes.hardware.gpu import Gpu
 from fakes.nvml.answer import Value, answers
 from fakes.nvml.values import require
 

@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from struct import Struct
 
-from fakes.ecc import RemappedRows, RetiredPages
-from fakes.gpu import Gpu
-from fakes.links import Nvlink, far_end
+from fakes.hardware.ecc import RemappedRows, RetiredPages
+from fakes.hardware.gpu import Gpu
+from fakes.hardware.links import Nvlink, far_end
+from fakes.hardware.pcie import AerError
+from fakes.hardware.thermal import Limit
 from fakes.node import Node
 from fakes.nvml.answer import Reach, Value, answers
 from fakes.nvml.codes import Code, NvmlError
 from fakes.nvml.values import require
-from fakes.pcie import AerError
-from fakes.thermal import Limit
 
 _RECORD = Struct("<IIqqII8s")
 _ASKED = Struct("<II32x")

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from struct import Struct
 
-from fakes.gpm import Counters, Sample
-from fakes.gpu import Gpu
+from fakes.hardware.gpm import Counters, Sample
+from fakes.hardware.gpu import Gpu
 from fakes.node import Node
 from fakes.nvml.answer import Value, answers
 from fakes.nvml.codes import Code, NvmlError

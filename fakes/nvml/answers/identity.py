@@ -5,7 +5,7 @@ from __future__ import annotations
 from struct import Struct
 
 from fakes.actions import Action, Effect
-from fakes.gpu import Gpu
+from fakes.hardware.gpu import Gpu
 from fakes.node import Node
 from fakes.nvml.answer import Reach, Value, answers
 from fakes.nvml.codes import Code, NvmlError

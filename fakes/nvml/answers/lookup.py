@@ -1,7 +1,7 @@
 """Finding a GPU: by index, UUID, serial number or PCI address.
 
 Here a GPU that is lost shows first: it is counted, but its handle is not to be had. In the field
-that fails with "Unknown Error" or with "GPU is lost" (:class:`fakes.gpu.Lookup`).
+that fails with "Unknown Error" or with "GPU is lost" (:class:`fakes.hardware.gpu.Lookup`).
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from fakes.gpu import Gpu, Lookup
+from fakes.hardware.gpu import Gpu, Lookup
 from fakes.node import Node
 from fakes.nvml.answer import Value, answers
 from fakes.nvml.codes import Code, NvmlError

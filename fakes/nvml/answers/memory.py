@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from struct import Struct
 
-from fakes.gpu import Gpu
+from fakes.hardware.gpu import Gpu
 from fakes.nvml.answer import Value, answers
 from fakes.nvml.values import require, uint32
 from fakes.profile import MIB

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fakes.gpu import Gpu
+from fakes.hardware.gpu import Gpu
 from fakes.nvml.answer import Reach, Value, answers
 from fakes.nvml.codes import Code, NvmlError
 from fakes.nvml.values import require, uint32

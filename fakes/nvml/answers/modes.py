@@ -9,13 +9,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from fakes.actions import Action, Effect
-from fakes.gpu import Gpu
+from fakes.hardware.gpu import Gpu
+from fakes.hardware.settings import ANY_CLOCK, ClockRange, Settings
+from fakes.hardware.unowned import is_held
 from fakes.node import Node
 from fakes.nvml.answer import Value, answers
 from fakes.nvml.codes import Code, NvmlError
 from fakes.nvml.values import require, uint32
-from fakes.settings import ANY_CLOCK, ClockRange, Settings
-from fakes.unowned import is_held
 
 _COMPUTE_MODES = ("default", "exclusive thread", "prohibited", "exclusive process")
 _EXCLUSIVE_THREAD = 1

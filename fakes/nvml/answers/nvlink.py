@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from fakes.gpu import Gpu
-from fakes.links import FarEnd, far_end
+from fakes.hardware.gpu import Gpu
+from fakes.hardware.links import FarEnd, far_end
 from fakes.node import Node
 from fakes.nvml.answer import Value, answers, gpu_at
 from fakes.nvml.answers.pcie import pci_address

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from struct import Struct
 
-from fakes.gpu import Gpu
+from fakes.hardware.gpu import Gpu
 from fakes.node import Node
 from fakes.nvml.answer import Reach, Value, answers
 from fakes.nvml.answers.utilization import SAMPLING_US

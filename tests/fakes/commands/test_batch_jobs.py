@@ -5,12 +5,12 @@ import io
 import pytest
 
 from fakes.actions import Effect
-from fakes.cluster_records import Phase
 from fakes.commands.registry import Call, commands
+from fakes.jobs.process import JobSpec
+from fakes.jobs.records import Phase
 from fakes.node import Node
-from fakes.process import JobSpec
 from fakes.profile import load_profile
-from fakes.slurm_env import prolog_environment, task_environment
+from fakes.slurm.environment import prolog_environment, task_environment
 from fakes.world import World
 
 SECOND_US = 1_000_000

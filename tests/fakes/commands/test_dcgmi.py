@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 from fakes.commands.registry import commands
-from fakes.disturbance import Refusal, disturb
-from fakes.gpu import Lost
+from fakes.driver.disturbance import Refusal, disturb
+from fakes.hardware.gpu import Lost
 from fakes.nvml.codes import TEXTS, Code
 
 

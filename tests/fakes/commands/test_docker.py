@@ -3,7 +3,7 @@
 import pytest
 
 from fakes.commands.registry import NOT_UNDERSTOOD
-from fakes.process import JobSpec
+from fakes.jobs.process import JobSpec
 
 
 def test_a_list_of_containers_has_the_form_that_was_asked_for(machine):

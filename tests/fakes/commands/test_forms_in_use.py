@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from fakes.commands.registry import NOT_UNDERSTOOD, commands
-from fakes.fabric import FabricState
-from fakes.gpu import Lookup, Lost
+from fakes.hardware.fabric import FabricState
+from fakes.hardware.gpu import Lookup, Lost
 
 FORMS = [
     line

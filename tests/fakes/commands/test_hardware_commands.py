@@ -11,7 +11,7 @@ from base64 import b64decode
 
 import pytest
 
-from fakes.xid import raise_xid
+from fakes.driver.xid import raise_xid
 
 
 def real(*argv):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from fakes.driver.xid import raise_xid
+from fakes.hardware.pcie import AerError, aer_lines
+from fakes.hardware.recovery import power_cycle
 from fakes.node import Power
-from fakes.pcie import AerError, aer_lines
-from fakes.recovery import power_cycle
-from fakes.xid import raise_xid
 
 
 @pytest.fixture

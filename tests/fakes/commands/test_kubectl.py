@@ -6,13 +6,13 @@ import json
 import pytest
 
 from fakes.actions import Effect
-from fakes.cluster_records import Phase
 from fakes.commands.registry import NOT_UNDERSTOOD, Call, commands
+from fakes.driver.xid import raise_xid
+from fakes.jobs.process import JobSpec
+from fakes.jobs.records import Phase
 from fakes.node import Node
-from fakes.process import JobSpec
 from fakes.profile import load_profile
 from fakes.world import World
-from fakes.xid import raise_xid
 
 SECOND_US = 1_000_000
 

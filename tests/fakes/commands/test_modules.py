@@ -3,8 +3,8 @@
 import pynvml
 import pytest
 
+from fakes.jobs.process import JobSpec
 from fakes.nvml.inprocess import installed
-from fakes.process import JobSpec
 
 
 def test_a_driver_in_use_stays(machine):

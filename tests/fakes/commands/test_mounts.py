@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 from fakes.commands.registry import NOT_UNDERSTOOD
-from fakes.storage import Trouble
+from fakes.system.storage import Trouble
 
 
 def test_what_is_mounted_is_told_alike_by_all(machine):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fakes.ecc import MemoryErrors, RemappedRows
+from fakes.hardware.ecc import MemoryErrors, RemappedRows
 
 
 def test_the_heading_is_the_first_name_with_its_unit(smi):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from fakes.ecc import MemoryErrors, RemappedRows
-from fakes.process import JobSpec
+from fakes.hardware.ecc import MemoryErrors, RemappedRows
+from fakes.jobs.process import JobSpec
 
 
 def group(said, name: str) -> dict[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fakes.gpu import Lookup, Lost
+from fakes.hardware.gpu import Lookup, Lost
 
 INDEX = ("--query-gpu=index", "--format=csv,noheader")
 HANDLE = "Unable to determine the device handle for GPU"

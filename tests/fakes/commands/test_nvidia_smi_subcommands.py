@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from fakes.gpu import Lookup, Lost
+from fakes.hardware.gpu import Lookup, Lost
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from fakes.gpu import Lost
+from fakes.hardware.gpu import Lost
 
 REAL = shutil.which("lspci")
 GPU = "NVIDIA Corporation GH100 [H100 SXM5 80GB]"

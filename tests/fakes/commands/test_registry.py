@@ -9,7 +9,7 @@ import pytest
 
 from fakes.commands import registry
 from fakes.commands.registry import Call, command, commands
-from fakes.gpu import Lost
+from fakes.hardware.gpu import Lost
 
 
 @pytest.fixture

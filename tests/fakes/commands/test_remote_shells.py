@@ -8,10 +8,10 @@ import pytest
 from fakes.clock import SECOND_US
 from fakes.commands.registry import NOT_UNDERSTOOD, Call, commands
 from fakes.commands.remote_shell import Task, gathered, together, unreached
+from fakes.hardware.recovery import power_off
+from fakes.network.remote import ON_NODE, what_is_local
 from fakes.node import Node
 from fakes.profile import load_profile
-from fakes.recovery import power_off
-from fakes.remote import ON_NODE, what_is_local
 from fakes.world import World
 
 LOOK_ALIKES = frozenset({"nvidia-smi", "dmesg", "hostname"})

@@ -9,12 +9,12 @@ import shlex
 import pytest
 
 from fakes.commands.registry import NOT_UNDERSTOOD, Call, commands
+from fakes.driver.xid import raise_xid
+from fakes.hardware.recovery import power_off
+from fakes.jobs.process import JobSpec
 from fakes.node import Node
-from fakes.process import JobSpec
 from fakes.profile import load_profile
-from fakes.recovery import power_off
 from fakes.world import World
-from fakes.xid import raise_xid
 
 SLURM = """
 sinfo

@@ -5,9 +5,9 @@ import json
 import pytest
 
 from fakes.commands.registry import NOT_UNDERSTOOD
-from fakes.fabric import FabricState
+from fakes.hardware.fabric import FabricState
 from fakes.node import Power
-from fakes.services import State
+from fakes.system.services import State
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fakes.cluster import Phase
 from fakes.commands.registry import NOT_UNDERSTOOD, Call, commands
-from fakes.hostlist import HostlistError, compress, expand
+from fakes.jobs.cluster import Phase
+from fakes.jobs.process import JobSpec
 from fakes.node import Node
-from fakes.process import JobSpec
 from fakes.profile import load_profile
+from fakes.slurm.hostlist import HostlistError, compress, expand
 from fakes.world import World
 
 SECOND_US = 1_000_000

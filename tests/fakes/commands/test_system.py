@@ -6,11 +6,11 @@ import json
 import pytest
 
 from fakes.commands.registry import NOT_UNDERSTOOD, Call, commands
+from fakes.driver.xid import raise_xid
+from fakes.hardware.recovery import REBOOT_US
 from fakes.node import Node, Power
 from fakes.profile import load_profile
-from fakes.recovery import REBOOT_US
 from fakes.world import World
-from fakes.xid import raise_xid
 
 MINUTE_US = 60_000_000
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from fakes.hosts import HOSTS
+from fakes.jobs.process import JobSpec
+from fakes.network.hosts import HOSTS
 from fakes.node import Node
-from fakes.process import JobSpec
 from fakes.profile import load_profile
 from fakes.world import World
 

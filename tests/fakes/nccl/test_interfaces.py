@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fakes.interface import Interface, Medium
 from fakes.nccl.interfaces import chosen, matching
+from fakes.network.interface import Interface, Medium
 
 NAMES = ("lo", "eth0", "eth1", "eth10", "ens3", "ib0", "ib1", "docker0", "virbr0")
 

@@ -7,7 +7,7 @@ import re
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from fakes.hosts import HOSTS
+from fakes.network.hosts import HOSTS
 
 STEPS = ("name", "hosts", "interface", "link")
 SAYS = {

@@ -18,16 +18,16 @@ from functools import partial
 from pathlib import Path
 
 from fakes.clock import WallClock
-from fakes.disturbance import Hang, NoWayIn, disturb
-from fakes.driver_events import EventType
-from fakes.gpu import Gpu, Lookup, Lost
+from fakes.driver.disturbance import Hang, NoWayIn, disturb
+from fakes.driver.events import EventType
+from fakes.driver.xid import raise_xid
+from fakes.hardware.gpu import Gpu, Lookup, Lost
+from fakes.jobs.process import JobSpec
 from fakes.node import Node
 from fakes.nvml.answer import answer
 from fakes.nvml.endpoint import Endpoint
-from fakes.process import JobSpec
 from fakes.profile import load_profile
 from fakes.world import World
-from fakes.xid import raise_xid
 
 PERIOD_S = 0.1
 CODES = (13, 31, 43, 45, 48, 63, 64, 74, 79, 92, 94, 95, 119, 120)

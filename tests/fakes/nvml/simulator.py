@@ -18,7 +18,7 @@ import sys
 import time
 from pathlib import Path
 
-from fakes.driver_events import EventType
+from fakes.driver.events import EventType
 from fakes.node import Node
 from fakes.nvml.answer import Answer, Call, answer
 from fakes.nvml.codes import Code

@@ -13,14 +13,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fakes.nvml.answers as folder
+from fakes.driver.xid import raise_xid
+from fakes.jobs.process import JobSpec
 from fakes.node import Node
 from fakes.nvml.answer import Call, Input, answer, answers, entries
 from fakes.nvml.codes import Code
 from fakes.nvml.function import Function, Kind, Param
 from fakes.nvml.table import BY_NAME, FUNCTIONS
-from fakes.process import JobSpec
 from fakes.profile import load_profile, models
-from fakes.xid import raise_xid
 
 InputsOf = Callable[..., tuple[Any, ...]]
 NOT_SUPPORTED = Code.NOT_SUPPORTED

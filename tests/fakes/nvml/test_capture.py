@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from fakes.process import JobSpec
+from fakes.jobs.process import JobSpec
 
 _NAME = "nvidia-smi-captures/h100-80gb-hbm3__590.48.01.txt"
 _BESIDE = Path(__file__).parents[3].parent / "shared" / "data"

@@ -11,15 +11,15 @@ import pytest
 from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 
-from fakes.gpu import Gpu, Identity, Lookup, Lost
+from fakes.driver.xid import raise_xid
+from fakes.hardware.gpu import Gpu, Identity, Lookup, Lost
+from fakes.jobs.process import JobSpec
 from fakes.nvml.answer import Call, entries
 from fakes.nvml.arguments import handle_of
 from fakes.nvml.function import Function, Kind, Param
 from fakes.nvml.inprocess import InProcess
 from fakes.nvml.pending import in_its_time
 from fakes.nvml.table import FUNCTIONS
-from fakes.process import JobSpec
-from fakes.xid import raise_xid
 
 GPUS = 3
 CANARY, CANARY_BYTES = 0xA5, 32

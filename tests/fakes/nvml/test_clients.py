@@ -16,11 +16,11 @@ _ROOT = Path(__file__).parents[3]
 _NODE = """
 import json, os, sys
 from fakes.clock import WallClock
-from fakes.gpu import Lost
+from fakes.hardware.gpu import Lost
 from fakes.node import Node
 from fakes.nvml.answer import answer
 from fakes.nvml.inprocess import installed
-from fakes.process import JobSpec
+from fakes.jobs.process import JobSpec
 from fakes.profile import load_profile
 
 class Myself:

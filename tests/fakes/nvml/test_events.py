@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from fakes import driver_events
-from fakes.driver_events import EventType
-from fakes.gpu import Lost
+from fakes.driver import events as driver_events
+from fakes.driver.events import EventType
+from fakes.driver.xid import raise_xid, write_xid_line
+from fakes.hardware.gpu import Lost
 from fakes.nvml.answer import Call
-from fakes.xid import raise_xid, write_xid_line
 
 MakeRig = Callable[..., Any]
 SECOND = 1_000_000

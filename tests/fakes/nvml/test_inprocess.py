@@ -24,8 +24,8 @@ import pynvml
 import pytest
 
 from fakes.clock import ScaledClock
-from fakes.disturbance import Misreading, Refusal
-from fakes.gpu import Lost
+from fakes.driver.disturbance import Misreading, Refusal
+from fakes.hardware.gpu import Lost
 from fakes.node import Node
 from fakes.nvml.answer import FOREVER_US, INIT_CALL, Answer, Call, NodeNow, answer
 from fakes.nvml.arguments import DEVICES

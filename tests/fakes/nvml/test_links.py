@@ -5,10 +5,10 @@ from __future__ import annotations
 import pynvml
 import pytest
 
-from fakes.disturbance import Hang, Misreading, Refusal, Slowness, calm, disturb
-from fakes.fabric import FabricState, FabricTrouble
+from fakes.driver.disturbance import Hang, Misreading, Refusal, Slowness, calm, disturb
+from fakes.hardware.fabric import FabricState, FabricTrouble
+from fakes.hardware.pcie import AerError
 from fakes.nvml.answer import FOREVER_US, INIT_CALL, Call, answer
-from fakes.pcie import AerError
 
 
 def test_a_link_that_is_down_is_told_everywhere(rig):

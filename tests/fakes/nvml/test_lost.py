@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from fakes.gpu import Identity, Lookup, Lost
+from fakes.driver.xid import raise_xid
+from fakes.hardware.gpu import Identity, Lookup, Lost
 from fakes.nvml.answer import Call, answer
 from fakes.nvml.codes import Code
 from fakes.nvml.function import Kind
 from fakes.nvml.table import FUNCTIONS
-from fakes.xid import raise_xid
 
 MakeRig = Callable[..., Any]
 InputsOf = Callable[..., tuple[Any, ...]]

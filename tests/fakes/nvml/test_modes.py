@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from fakes.actions import Action, Effect
+from fakes.hardware.recovery import reset_gpu
 from fakes.node import Driver
-from fakes.recovery import reset_gpu
 
 SM = 1
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from fakes.ecc import MemoryErrors, RemappedRows
+from fakes.hardware.ecc import MemoryErrors, RemappedRows
 from fakes.profile import MIB
 
 SECOND = 1_000_000

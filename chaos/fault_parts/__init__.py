@@ -1,0 +1,1 @@
+"""What faults of one family have in common."""

@@ -1,0 +1,1 @@
+"""The format of scenario files: from text to types, or to mistakes at their places."""

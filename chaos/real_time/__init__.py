@@ -1,0 +1,1 @@
+"""Runs by the host's clock, and those who join them."""

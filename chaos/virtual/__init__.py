@@ -1,0 +1,1 @@
+"""Runs in virtual time, with and without real processes."""

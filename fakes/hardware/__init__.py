@@ -1,0 +1,1 @@
+"""The hardware of one GPU and what joins GPUs: physics, errors, and what mends them."""

@@ -1,0 +1,1 @@
+"""Jobs: their processes, what these print, and the scheduler that places them."""

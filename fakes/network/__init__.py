@@ -1,0 +1,1 @@
+"""A node's network: interfaces, adapters, names, and who reaches whom."""

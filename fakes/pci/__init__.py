@@ -1,0 +1,1 @@
+"""A node's PCI bus: its devices, and their configuration space."""

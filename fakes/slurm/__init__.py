@@ -1,0 +1,1 @@
+"""What Slurm says of jobs and nodes, and how it is asked."""
