@@ -29,6 +29,7 @@ from fakes.system.dcgm import HostEngine
 from fakes.system.kernel_log import KernelLog
 from fakes.system.listening import Listening
 from fakes.system.modules import Modules
+from fakes.system.processors import Processors
 from fakes.system.services import Services
 from fakes.system.storage import Storage
 
@@ -103,6 +104,7 @@ class Node:
         self.supply = PowerSupply(self.gpus)
         self.inlet = Inlet()
         self.io_pressure_percent = 0.0
+        self.processors = Processors()
         self.listening: tuple[Listening, ...] = ()
         self.disturbances: tuple[Disturbance, ...] = ()
         self.power = Power.ON
@@ -210,7 +212,8 @@ class Node:
 
     def leave_zombie(self, pid: int, at_us: int) -> None:
         """End a process whose memory stays held: the driver takes no note of its end."""
-        if self.processes.pop(pid, None):
+        if process := self.processes.pop(pid, None):
+            self.processors.ended(process, self.boots, at_us)
             for gpu in self.gpus:
                 if pid in gpu.uses:
                     gpu.ask(pid, 0.0, at_us)
@@ -229,6 +232,7 @@ class Node:
             if self._services is not None and self.world is not None:
                 self._services.process_ended(pid, self.world)
             return
+        self.processors.ended(process, self.boots, at_us)
         for gpu in self.gpus:
             gpu.drop_use(pid, at_us)
         if self.on_process_ended is not None:

@@ -8,6 +8,7 @@ import os
 import pty
 import re
 import select
+import shutil
 import signal
 import struct
 import subprocess
@@ -29,6 +30,7 @@ settings.load_profile("patient")
 ROOT = Path(__file__).parents[1]
 GPUCHAOS = (sys.executable, "-m", "chaos")
 GPUTUI = (sys.executable, "-m", "gputui")
+PROGRAM_FOLDERS = (Path(sys.executable).parent, ROOT / ".cache/nvtop/root/usr/bin")
 
 
 def wait_until(true: Callable[[], object], what: str, timeout_s: float = 20.0) -> None:
@@ -288,3 +290,24 @@ def fake_node(environment: dict[str, str]) -> Iterator[Callable[..., FakeNode]]:
     yield start
     for node in started:
         node.close()
+
+
+@pytest.fixture
+def program() -> Callable[[str, str], str]:
+    """The path of a program: ``program("nvtop", "how to get it")``.
+
+    One that is not here is a skip, or a failure where real programs are required.
+    """
+
+    def find(name: str, remedy: str) -> str:
+        for place in PROGRAM_FOLDERS:
+            if (place / name).exists():
+                return str(place / name)
+        if found := shutil.which(name):
+            return found
+        message = f"{name} is not here: {remedy}"
+        if os.environ.get("GPUTUI_REQUIRE_CLIENTS"):
+            pytest.fail(message)
+        pytest.skip(message)
+
+    return find

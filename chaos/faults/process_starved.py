@@ -22,8 +22,7 @@ _PRESSURE_PERCENT = 60.0
 class Starved:
     """Let a GPU's process have data for so much of its time alone: its node's storage is slow.
 
-    The process is ``pid``, or that of ``job``, or the one that holds the most. That tasks wait for
-    I/O is told in virtual time.
+    The process is ``pid``, or that of ``job``, or the one that holds the most.
     """
 
     gpu: Gpus

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from fakes.files.registry import node_file
 from fakes.node import Node
-from fakes.system.machine import MEMORY_KIB
+from fakes.system.machine import CPUS, MEMORY_KIB
+from fakes.system.processors import SYSTEM_PROCESSORS
 from fakes.system.uptime import boot_id, load_average, memory_used_kib, uptime_s
 from fakes.world import World
 
@@ -13,7 +14,9 @@ from fakes.world import World
 def uptime(node: Node, world: World) -> str:
     """Seconds since the boot, and those that all processors together were idle (proc(5))."""
     seconds = uptime_s(node, world.now_us)
-    return f"{seconds:.2f} {seconds * 100:.2f}\n"
+    used = node.processors.user_s(node.processes.values(), node.boots, world.now_us)
+    idle = (CPUS - SYSTEM_PROCESSORS) * seconds - used
+    return f"{seconds:.2f} {idle:.2f}\n"
 
 
 @node_file("/proc/sys/kernel/random/boot_id")

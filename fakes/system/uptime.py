@@ -6,6 +6,7 @@ import uuid
 
 from fakes.hardware.noise import mix, seed_of
 from fakes.node import Node
+from fakes.system.processors import PROCESSORS_PER_PROCESS, SYSTEM_PROCESSORS
 
 
 def uptime_s(node: Node, at_us: int) -> float:
@@ -34,7 +35,7 @@ def boot_id(node: Node, boot: int | None = None) -> uuid.UUID:
 
 def load_average(node: Node) -> tuple[float, float, float]:
     """The load: a process of a job keeps some processors busy."""
-    load = 0.4 + 4.0 * len(node.processes)
+    load = SYSTEM_PROCESSORS + PROCESSORS_PER_PROCESS * len(node.processes)
     return load, load, load
 
 
