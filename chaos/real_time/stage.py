@@ -31,9 +31,9 @@ from chaos.real_time.live import LiveNode, LiveRun, Surface
 from chaos.run import Run
 from chaos.sandbox import view
 from chaos.sandbox.compiled import compiled
-from chaos.sandbox.edited import ETC, HOME, EditedFiles, edited_files, homes
+from chaos.sandbox.edited import ETC, HOME, EditedFiles, homes
 from chaos.sandbox.host import SandboxHost
-from chaos.sandbox.own_files import own_files
+from chaos.sandbox.own_files import edited_files, own_files
 from chaos.sandbox.people import STRANGER, user_numbers
 from chaos.sandbox.plan import Bind, Entrance, Root
 from chaos.sandbox.tier import Outcome, check_uncontained, start_nodes
@@ -233,7 +233,7 @@ class Stage:
         surface = self._surface(node, home, clock)
         if self._outcome.contained:
             node.services.make_real()
-        files = KeptFiles(own_files(home), node, run.world)
+        files = KeptFiles(own_files(self.hosts[node.name].memory), node, run.world)
         files.refresh()
         return LiveNode(node, self.hosts[node.name], surface, answering, log, files, edits)
 
@@ -244,7 +244,7 @@ class Stage:
         if self._homes is None:
             place = homes(self.directory.path)
             self._homes = EditedFiles(place, HOME, world.homes, self._options.on)
-        own = edited_files(self.directory.node(node.name))
+        own = edited_files(self.hosts[node.name].memory)
         return (EditedFiles(own, ETC, node.files, node.name), self._homes)
 
     def _surface(self, node: Node, home: Path, clock: Clock) -> Surface | None:

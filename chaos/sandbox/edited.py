@@ -34,11 +34,6 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _Mark = tuple[int, int, int]
 
 
-def edited_files(directory: Path) -> Path:
-    """Where a node's own /etc is kept, as the machine sees it."""
-    return directory / "edited"
-
-
 def homes(run: Path) -> Path:
     """Where the homes of a run's users are kept; each node shows them."""
     return run / "homes"

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from chaos.sandbox.lines import Lines
+from chaos.sandbox.own_files import memory
 from chaos.sandbox.plan import NODE, Bind, Entrance, Root
 from chaos.sandbox.program import own_program
 from chaos.sandbox.rank import environment, find_holder, job_log
@@ -57,6 +58,7 @@ class SandboxHost:
         self._holder = find_holder(directory / "jobs")
         self._users = users
         self._door = Entrance()
+        self._memory = -1
         self._next_pid = _FIRST_PID
         self._jobs: list[str] = []
         self._exited: list[int] = []
@@ -90,6 +92,18 @@ class SandboxHost:
         if root is not None:
             handle = f"/proc/{self.init_pid}/fd/{ready['users']}" if ready["users"] >= 0 else ""
             self._door = Entrance(self.init_pid, handle, root.staging)
+            seen = f"/proc/{self.init_pid}/root{root.memory}"
+            self._memory = os.open(seen, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+
+    @property
+    def memory(self) -> Path:
+        """Where we see the node's own file system; without namespaces, a directory of the node's.
+
+        It can be written to until this is closed, even if the node has ended.
+        """
+        if self._memory < 0:
+            return memory(self._directory)
+        return Path(f"/proc/self/fd/{self._memory}")
 
     def _launch(self) -> None:
         """Start the node's first process; it comes to itself while we find out what it is to do."""
@@ -202,6 +216,9 @@ class SandboxHost:
                 self._init.stderr.close()
             self._init.wait()
             self._init = None
+        if self._memory >= 0:
+            os.close(self._memory)
+            self._memory = -1
 
     def _send(self, message: dict[str, Any]) -> None:
         if self._orders is None or self._ended:

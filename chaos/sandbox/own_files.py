@@ -1,6 +1,9 @@
 """How the files that a node has of its own (``fakes/files/``) come to be seen by its programs.
 
-They are kept below ``files`` in the node's directory. Those below /sys and /etc are layered over
+They are kept in memory, below ``files`` in the node's own file system; what its programs may edit,
+below ``edited`` (edited.py). So nothing is written to a disk, and nothing is left to be removed.
+
+Those below /sys and /etc are layered over
 the machine's directories, so that they are also there where the machine has none; trees and the
 files of /proc are mounted over what is there, so that they can change while the node lives.
 """
@@ -8,13 +11,17 @@ files of /proc are mounted over what is there, so that they can change while the
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
-from chaos.sandbox.plan import NODE, Bind, Fresh, Layer
+from chaos.sandbox.edited import ETC
+from chaos.sandbox.plan import NODE, Bind, Fresh, Layer, Place
 from chaos.sandbox.root import GPU_DEVICES
 from fakes.files.registry import views
 
+_MEMORY = "memory"
 _FILES = "files"
+_EDITED = "edited"
 _LAYERED = ("/etc", "/sys")
 _OTHER_DEVICES = (
     "nvidia-uvm-tools", "nvidia-modeset", "nvidia-caps/nvidia-cap1", "nvidia-caps/nvidia-cap2",
@@ -36,9 +43,28 @@ _LOG_FOLDERS = ("slurm", "healthchecks", "nvidia-dcgm")
 _EMPTY_LOGS = ("fabricmanager.log", "nvidia-imex.log")
 
 
-def own_files(directory: Path) -> Path:
-    """Where a node's files are kept, as the machine sees it."""
-    return directory / _FILES
+def memory(directory: Path) -> Path:
+    """Where a node has its own file system, as the node's first process sees it."""
+    return directory / _MEMORY
+
+
+def own_files(memory: Path) -> Path:
+    """Where a node's files are kept, by where we see its own file system."""
+    return memory / _FILES
+
+
+def edited_files(memory: Path) -> Path:
+    """Where a node's own /etc is kept, by where we see its own file system."""
+    return memory / _EDITED
+
+
+def places(etc: Mapping[str, str]) -> list[Place]:
+    """What is there before a node is, so that something can be mounted over it or laid over the
+    machine's; ``etc`` are the texts of files in /etc.
+    """
+    own = [Place(f"{_FILES}{view.path}", None if view.is_tree else "") for view in views()]
+    texts = [Place(f"{_FILES}{ETC}/{name}", text) for name, text in etc.items()]
+    return [*own, *texts, Place(_EDITED)]
 
 
 def device_names(gpus: int, switches: int = 0) -> tuple[str, ...]:
@@ -84,20 +110,19 @@ def make_logs(kernel_log: Path) -> None:
         (kernel_log.parent / name).touch(0o644)
 
 
-def layered(own: Path) -> list[Layer]:
+def layered() -> list[Layer]:
     """What is laid over the machine's directories."""
     return [
-        Layer(f"{NODE}/{_FILES}{place}", place)
+        Layer(f"{NODE}/{_MEMORY}/{_FILES}{place}", place)
         for place in _LAYERED
-        if (own / place[1:]).is_dir() and Path(place).is_dir()
+        if Path(place).is_dir()
     ]
 
 
-def mounted(own: Path) -> list[Bind]:
+def mounted() -> list[Bind]:
     """What is mounted, outer directories first."""
-    del own
     return [
-        Bind(f"{NODE}/{_FILES}{view.path}", os.path.realpath(view.path))
+        Bind(f"{NODE}/{_MEMORY}/{_FILES}{view.path}", os.path.realpath(view.path))
         for view in views()
         if view.is_tree or not view.path.startswith(_LAYERED)
     ]

@@ -25,12 +25,12 @@ def user_numbers(names: Iterable[str]) -> dict[str, int]:
     return {name: _FIRST_USER + at for at, name in enumerate(dict.fromkeys(names))}
 
 
-def write_files(folder: Path, users: Mapping[str, int]) -> None:
-    """Write a passwd and a group file that know ``users``, as far as the machine has such files.
+def files(users: Mapping[str, int]) -> dict[str, str]:
+    """A passwd and a group file that know ``users``, as far as the machine has such files: texts,
+    by their names in /etc.
 
     The caller is in them as well: a directory service cannot be asked on a node.
     """
-    folder.mkdir(parents=True, exist_ok=True)
     people = {name: f"{name}:x:{n}:{n}::/home/{name}:/bin/bash" for name, n in users.items()}
     groups = {name: f"{name}:x:{n}:" for name, n in users.items()}
     own_person, own_group = {}, {}
@@ -38,20 +38,21 @@ def write_files(folder: Path, users: Mapping[str, int]) -> None:
         person, group = pwd.getpwuid(os.geteuid()), grp.getgrgid(os.getegid())
         own_person = {person.pw_name: ":".join(map(str, person))}
         own_group = {group.gr_name: f"{group.gr_name}:x:{group.gr_gid}:"}
-    files = ((_PASSWD, people, own_person), (_GROUP, groups, own_group))
-    for system, entries, own in files:
-        if system.is_file():
-            _merge(system, entries, own, folder)
+    known = ((_PASSWD, people, own_person), (_GROUP, groups, own_group))
+    return {
+        system.name: _merged(system, entries, own)
+        for system, entries, own in known
+        if system.is_file()
+    }
 
 
-def _merge(system: Path, entries: Mapping[str, str], own: Mapping[str, str], folder: Path) -> None:
-    """Write a copy of the system's file with ``entries``, by name, in the place of those of that
-    name, and with ``own`` if there are none.
+def _merged(system: Path, entries: Mapping[str, str], own: Mapping[str, str]) -> str:
+    """The system's file with ``entries``, by name, in the place of those of that name, and with
+    ``own`` if there are none.
     """
     lines = system.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
     theirs = {line.partition(":")[0]: line for line in lines}
-    text = "".join(f"{line}\n" for line in ({**own, **theirs, **entries}).values())
-    (folder / system.name).write_text(text, encoding="utf-8", errors="surrogateescape")
+    return "".join(f"{line}\n" for line in ({**own, **theirs, **entries}).values())
 
 
 def _may_use(number: int) -> bool:

@@ -35,6 +35,13 @@ class Fresh(NamedTuple):
     owner: int = -1
 
 
+class Place(NamedTuple):
+    """A directory that the node has in memory, or a file with ``text``; ``path`` is below that."""
+
+    path: str
+    text: str | None = None
+
+
 class Graft(NamedTuple):
     """A directory of the node's own in the place of one of the machine's, which programs may write.
 
@@ -51,15 +58,19 @@ class Graft(NamedTuple):
 class Root(NamedTuple):
     """The root directory of a node: the machine's, read-only, but for what is said here.
 
-    It is put together on ``staging``. All paths are absolute and free of symbolic links. What of
-    ``hidden`` is a directory shows ``empty``; anything else shows ``nobody``, a socket that cannot
-    be opened. Layers and binds may put something where there is nothing yet only in a fresh place.
-    ``devices`` are the names of the GPUs' device files, and of what goes with them, in /dev.
-    ``own`` are binds of the node's directory, as the node sees it, which come last of all, over
-    layers and /proc; one whose target is not there is left out. ``grafts`` come after all that.
+    It is put together on ``staging``. On ``memory``, a directory of the node's, lies a file system
+    in memory, which begins with ``places`` and is gone with the node. All paths are absolute and
+    free of symbolic links. What of ``hidden`` is a directory shows ``empty``; anything else shows
+    ``nobody``, a socket that cannot be opened. Layers and binds may put something where there is
+    nothing yet only in a fresh place. ``devices`` are the names of the GPUs' device files, and of
+    what goes with them, in /dev. ``own`` are binds of the node's directory, as the node sees it,
+    which come last of all, over layers and /proc; one whose target is not there is left out.
+    ``grafts`` come after all that.
     """
 
     staging: str
+    memory: str
+    places: Sequence[Place]
     empty: str
     nobody: str
     devices: Sequence[str]
@@ -73,9 +84,12 @@ class Root(NamedTuple):
     @classmethod
     def from_json(cls, value: Sequence[Any]) -> Root:
         """From what JSON made of one."""
-        staging, empty, nobody, devices, fresh, hidden, layers, binds, own, grafts = value
+        staging, memory, places, empty, nobody, devices, *others = value
+        fresh, hidden, layers, binds, own, grafts = others
         return cls(
             staging,
+            memory,
+            [Place(*each) for each in places],
             empty,
             nobody,
             devices,

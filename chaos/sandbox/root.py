@@ -20,7 +20,7 @@ from pathlib import Path
 
 from chaos.sandbox import kernel
 from chaos.sandbox.kernel import NO_DEVICES, NO_PROGRAMS, NO_SETUID, READ_ONLY
-from chaos.sandbox.plan import Bind, Fresh, Graft, Layer, Root
+from chaos.sandbox.plan import Bind, Fresh, Graft, Layer, Place, Root
 
 CONSOLE = "/dev/console"
 """Where a program finds the terminal that it was given."""
@@ -47,6 +47,8 @@ _ENTRIES = "/run/gputui-entries"
 def build(root: Root) -> None:
     """Put the root together on ``root.staging``; this process sees the machine as before."""
     kernel.make_mounts_private()
+    kernel.mount("tmpfs", root.memory, _OWN, "mode=755")
+    _furnish(root.memory, root.places)
     whole = kernel.copied("/", _MACHINE)
     devices = {
         name: copied_device(f"/dev/{name}") for name in _DEVICES if os.path.lexists(f"/dev/{name}")
@@ -95,6 +97,17 @@ def put(tree: int, bind: Bind) -> None:
             place.parent.mkdir(parents=True, exist_ok=True)
             place.touch()
     kernel.attach(tree, bind.target)
+
+
+def _furnish(folder: str, places: Sequence[Place]) -> None:
+    """Make the node's own directories and files, in the order of their paths."""
+    for path, text in sorted(places):
+        place = f"{folder}/{path}"
+        if text is None:
+            Path(place).mkdir(parents=True, exist_ok=True)
+            continue
+        Path(place).parent.mkdir(parents=True, exist_ok=True)
+        Path(place).write_text(text, encoding="utf-8", errors="surrogateescape")
 
 
 @contextmanager

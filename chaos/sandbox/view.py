@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from chaos.sandbox import virtual_time
+from chaos.sandbox import people, virtual_time
 from chaos.sandbox.brought import brought, lies_in
 from chaos.sandbox.covers import (
     LIBRARY_NAMES,
@@ -23,20 +23,20 @@ from chaos.sandbox.covers import (
     machine_programs,
     program_directories,
 )
-from chaos.sandbox.edited import ETC, HOME, edited_files, home_of, homes
+from chaos.sandbox.edited import ETC, HOME, home_of, homes
 from chaos.sandbox.hiding import fresh_places, hidden_paths, sockets_in_use
 from chaos.sandbox.own_files import (
     device_names,
+    edited_files,
     fresh_folders,
     layered,
     make_logs,
+    memory,
     mounted,
-    own_files,
+    places,
 )
-from chaos.sandbox.people import write_files
 from chaos.sandbox.plan import NODE, Bind, Graft, Layer, Root
 from chaos.sandbox.rank import JOB_LOGS
-from fakes.files.kept import prepare
 
 NODE_VARIABLE = "GPUTUI_FAKE_NODE"
 KERNEL_LOG_VARIABLE = "GPUTUI_KERNEL_LOG"
@@ -102,14 +102,12 @@ def equip(outfit: Outfit) -> None:
     """Fill a node's directory with what its programs will see, in whatever tier."""
     directory = outfit.directory
     directory.chmod(0o755)
-    for name in ("bin", "lib", "empty", "root"):
-        (directory / name).mkdir()
-        (directory / name).chmod(0o755)
+    names = ("bin", "lib", "empty", "root")
+    for folder in (*(directory / name for name in names), memory(directory)):
+        folder.mkdir()
+        folder.chmod(0o755)
     (directory / _STATE).mkdir(mode=0o700)
-    prepare(own_files(directory))
     make_logs(kernel_log(directory))
-    edited_files(directory).mkdir()
-    edited_files(directory).chmod(0o755)
     for name in outfit.people:
         home_of(name, outfit.users.get(name, -1), outfit.run)
     with socket.socket(socket.AF_UNIX) as nobody:
@@ -136,10 +134,9 @@ def root(outfit: Outfit, environ: Mapping[str, str]) -> Root:
     fresh = fresh_places(environ)
     empty = [place.path for place in fresh]
     shown = [(outfit.run, outfit.run), (directory, Path(NODE))]
-    own = own_files(directory)
-    write_files(own / "etc", outfit.users)
+    etc = people.files(outfit.users)
     if outfit.clock is not None:
-        virtual_time.name_library(own / "etc")
+        etc |= virtual_time.files()
     binds = [Bind(os.path.realpath(source), os.path.realpath(target)) for source, target in shown]
     if HOME in empty:
         binds += [
@@ -156,10 +153,12 @@ def root(outfit: Outfit, environ: Mapping[str, str]) -> Root:
         layers.append(Layer(f"{NODE}/lib", str(libraries)))
     if outfit.look_alike is not None:
         layers += [Layer(f"{NODE}/bin", str(place)) for place in program_directories()]
-    layers += layered(own)
+    layers += layered()
     fresh += fresh_folders(empty)
     return Root(
         staging=str(directory / "root"),
+        memory=str(memory(directory)),
+        places=places(etc),
         empty=f"{NODE}/empty",
         nobody=f"{NODE}/nobody",
         devices=device_names(outfit.gpus, outfit.switches),
@@ -167,8 +166,8 @@ def root(outfit: Outfit, environ: Mapping[str, str]) -> Root:
         hidden=hidden_paths(fresh),
         layers=layers,
         binds=binds,
-        own=mounted(own),
-        grafts=[Graft(str(edited_files(directory)), ETC, _MACHINES_ETC, _OWN_FOLDERS)],
+        own=mounted(),
+        grafts=[Graft(str(edited_files(memory(directory))), ETC, _MACHINES_ETC, _OWN_FOLDERS)],
     )
 
 

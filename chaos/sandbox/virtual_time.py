@@ -34,9 +34,7 @@ def equip(directory: Path, library: Path) -> None:
     page.chmod(0o644)
 
 
-def name_library(etc: Path) -> None:
-    """Name the library in a node's own /etc, before what the machine preloads anyway."""
+def files() -> dict[str, str]:
+    """What names the library, before what the machine preloads anyway: texts, by names in /etc."""
     others = _PRELOAD.read_text(encoding="utf-8") if _PRELOAD.is_file() else ""
-    preload = etc / _PRELOAD.name
-    preload.write_text(f"{NODE}/{_FOLDER}/{_LIBRARY}\n{others}", encoding="utf-8")
-    preload.chmod(0o644)
+    return {_PRELOAD.name: f"{NODE}/{_FOLDER}/{_LIBRARY}\n{others}"}

@@ -51,17 +51,6 @@ class KeptFiles:
         self._shown[view] = wanted
 
 
-def prepare(root: Path) -> None:
-    """Make a place for every path, so that something can be mounted there before a node is."""
-    for view in views():
-        place = Path(f"{root}{view.path}")
-        if view.is_tree:
-            _make_folder(place)
-        else:
-            _make_folder(place.parent)
-            place.touch(FILE_MODE)
-
-
 def _make_folder(path: Path) -> None:
     missing = []
     while not path.exists():

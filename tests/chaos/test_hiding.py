@@ -10,7 +10,7 @@ from pathlib import Path
 from chaos.sandbox import covers, hiding, people
 from chaos.sandbox.covers import machine_libraries, machine_programs
 from chaos.sandbox.hiding import fresh_places, hidden_paths, sockets_in_use
-from chaos.sandbox.people import user_numbers, write_files
+from chaos.sandbox.people import files, user_numbers
 
 
 def paths(environ: dict[str, str]) -> list[str]:
@@ -96,14 +96,14 @@ def test_users_of_jobs_are_added_and_replace_their_namesakes(tmp_path, monkeypat
     group.write_text("root:x:0:\n")
     monkeypatch.setattr(people, "_PASSWD", passwd)
     monkeypatch.setattr(people, "_GROUP", group)
-    write_files(tmp_path / "node", {"alice": 60801, "bob": 60802})
-    lines = (tmp_path / "node/passwd").read_text().splitlines()
+    found = files({"alice": 60801, "bob": 60802})
+    lines = found["passwd"].splitlines()
     assert "root:x:0:0:root:/root:/bin/sh" in lines
     assert [line for line in lines if line.startswith(("alice:", "bob:"))] == [
         "alice:x:60801:60801::/home/alice:/bin/bash",
         "bob:x:60802:60802::/home/bob:/bin/bash",
     ]
-    groups = (tmp_path / "node/group").read_text().splitlines()
+    groups = found["group"].splitlines()
     assert groups[-2:] == ["alice:x:60801:", "bob:x:60802:"]
 
 
