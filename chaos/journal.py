@@ -11,10 +11,8 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Protocol
 
-from chaos.errors import UsageError
 from fakes.clock import SECOND_US
 
 
@@ -74,24 +72,3 @@ class Journal:
         for listener in self._listeners:
             listener(record)
         return record
-
-
-def read_journal(path: Path) -> tuple[Record, ...]:
-    """The records of a file. A last line that was cut short is left out; others are mistakes."""
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
-    except OSError as error:
-        raise UsageError(f"{path}: cannot be read: {error.strerror}.") from error
-    except UnicodeDecodeError as error:
-        raise UsageError(f"{path}: is no journal: not UTF-8 text.") from error
-    records = []
-    for number, line in enumerate(lines, 1):
-        if not line.endswith("\n"):
-            break
-        try:
-            facts = json.loads(line)
-            at_us, event = round(facts.pop("t") * SECOND_US), facts.pop("event")
-        except (ValueError, TypeError, KeyError, AttributeError):
-            raise UsageError(f"{path}:{number}:1: is no line of a journal.") from None
-        records.append(Record(number, at_us, str(event), facts))
-    return tuple(records)

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from chaos.commands import Arguments
-from chaos.journal import read_journal
+from chaos.journal_file import read_journal
 from chaos.judging.told import told_by
 from chaos.reports import reported
 from chaos.reports.text import lines
@@ -32,7 +32,7 @@ class MergeCommand:
     def run(self, arguments: Arguments) -> int:
         """Read them all; print one line each, and more of what did not pass."""
         paths = arguments.options.journals
-        found = [reported(told_by(read_journal(path), path)) for path in paths]
+        found = [reported(told_by(read_journal(path))) for path in paths]
         found.sort(key=lambda one: (one.result.scenario, one.result.seed))
         for one in found:
             print("\n".join(lines(one)))

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from chaos.commands import Arguments
-from chaos.journal import read_journal
+from chaos.journal_file import read_journal
 from chaos.judging.told import told_by
 from chaos.reports import reported
 from chaos.reports.text import lines
@@ -30,7 +30,7 @@ class ReportCommand:
     def run(self, arguments: Arguments) -> int:
         """Read it; print every expectation, and write the reports."""
         path = arguments.options.journal
-        one = reported(told_by(read_journal(path), path))
+        one = reported(told_by(read_journal(path)))
         print("\n".join(lines(one, verbose=True)))
         if one.score is not None:
             print("\n".join(one.score.lines()))

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from chaos.errors import Place, UsageError
 from chaos.expectation import Outcome, Timing, Written
 from chaos.journal import Journal, Record
+from chaos.journal_file import JournalFile
 from chaos.scenario import Scenario
 from chaos.verdict import FalsePage, Judged, Result, Verdict
 from fakes.clock import SECOND_US
@@ -98,24 +98,27 @@ def write_verdict(journal: Journal, at_us: int, result: Result) -> None:
     journal.write(at_us, "verdict", facts)
 
 
-def told_by(records: Sequence[Record], path: Path) -> Told:
+def told_by(file: JournalFile) -> Told:
     """What a journal tells. One that is no run's is a :class:`UsageError`."""
+    records = file.records
     if not records:
-        raise UsageError(f"{path}: the journal is empty: nothing was noted.")
+        problem = (
+            "the journal is empty: nothing was noted."
+            if file.ends_within_line is None
+            else "the journal ends within its first line: nothing is known of the run."
+        )
+        raise UsageError(f"{file.path}: {problem}")
     start = records[0]
     if start.event != "start" or "scenario" not in start.facts:
         raise UsageError(
-            f"{path}:1:1: this is no journal of a run: its first line is no 'start' of a scenario."
+            f"{file.path}:1:1: this is no journal of a run: its first line is no 'start' of a "
+            "scenario."
         )
-    try:
-        return _told(start.facts, tuple(records))
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise UsageError(
-            f"{path}: this is no journal of this version of gpuchaos: {error!r}."
-        ) from error
+    return _told(start.facts, file)
 
 
-def _told(start: Mapping[str, Any], records: tuple[Record, ...]) -> Told:
+def _told(start: Mapping[str, Any], file: JournalFile) -> Told:
+    records = file.records
     outcomes = {
         int(one.facts["position"]): _outcome(one.facts) for one in records if one.event == "outcome"
     }
@@ -123,7 +126,8 @@ def _told(start: Mapping[str, Any], records: tuple[Record, ...]) -> Told:
         _judged(one.facts, outcomes, str(start["file"])) for one in records if one.event == "expect"
     )
     last = records[-1]
-    verdict = last.facts if last.event == "verdict" else None
+    is_whole = last.event == "verdict" and file.ends_within_line is None
+    verdict = last.facts if is_whole else None
     return Told(
         Result(
             str(start["scenario"]),
@@ -132,7 +136,7 @@ def _told(start: Mapping[str, Any], records: tuple[Record, ...]) -> Told:
             judged,
             tuple(map(_page, verdict["false_pages"])) if verdict else (),
             tuple(map(str, verdict["unsteady"])) if verdict else (),
-            tuple(map(str, verdict["unknown"])) if verdict else (_cut(records),),
+            tuple(map(str, verdict["unknown"])) if verdict else (_cut(file),),
             _end_us(records),
         ),
         str(start["file"]),
@@ -143,11 +147,15 @@ def _told(start: Mapping[str, Any], records: tuple[Record, ...]) -> Told:
     )
 
 
-def _cut(records: Sequence[Record]) -> str:
-    last = records[-1]
+def _cut(file: JournalFile) -> str:
+    """Where a journal that has no verdict ends."""
+    last = file.records[-1]
+    line, where = file.ends_within_line, "within"
+    if line is None:
+        line, where = last.number, "with"
     return (
-        f"the journal was cut short in line {last.number}, {last.at_us / SECOND_US:g} s into the "
-        "run: there is no verdict in it"
+        f"the journal was cut short: it ends {where} line {line}, "
+        f"{last.at_us / SECOND_US:g} s into the run, and there is no verdict in it"
     )
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from chaos.errors import UsageError
 from chaos.format.loader import load
-from chaos.journal import read_journal
+from chaos.journal_file import read_journal
 from chaos.verdict import Verdict, judge
 from chaos.virtual.drill import drill
 
@@ -204,7 +204,7 @@ def test_the_same_scenario_and_seed_write_the_same_journal(run, tmp_path):
 def test_the_verdict_is_read_from_the_journal_alone(run, tmp_path):
     """Whoever has the file comes to the same verdict, with the same times."""
     result = run(HEAT + "expect:\n" + NOTICED)
-    again = judge(load(tmp_path / "drill.yaml"), read_journal(tmp_path / "journal.jsonl"))
+    again = judge(load(tmp_path / "drill.yaml"), read_journal(tmp_path / "journal.jsonl").records)
     assert again.judged == result.judged
     assert again.verdict is result.verdict
 
@@ -213,9 +213,9 @@ def test_a_line_that_was_cut_short_is_left_out(run, tmp_path):
     """A harness that was killed loses no line that was written."""
     run(HEAT + "expect:\n" + NOTICED)
     path = tmp_path / "journal.jsonl"
-    whole = read_journal(path)
+    whole = read_journal(path).records
     path.write_bytes(path.read_bytes()[:-5])
-    assert read_journal(path) == whole[:-1]
+    assert read_journal(path).records == whole[:-1]
     path.write_text("{}\n", encoding="utf-8")
     with pytest.raises(UsageError, match=r":1:1: is no line of a journal"):
         read_journal(path)

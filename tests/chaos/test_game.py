@@ -7,7 +7,8 @@ import pytest
 from chaos.errors import UsageError
 from chaos.fleet import build_world
 from chaos.format.loader import load
-from chaos.journal import Journal, read_journal
+from chaos.journal import Journal
+from chaos.journal_file import read_journal
 from chaos.judging.score import HINT_POINTS, score
 from chaos.real_time.game import Game
 from chaos.verdict import Verdict, judge
@@ -115,7 +116,7 @@ def test_the_score_can_be_counted_again_from_the_journal(table):
         table.at(95).act(Effect.SET_POWER_LIMIT)
         table.at(100).act(Effect.REBOOT)
         table.at(140)
-    records = read_journal(table.path)
+    records = read_journal(table.path).records
     again = score(judge(table.game.scenario, records), records)
     assert again == table.game.score
     assert 0 < again.points < 100 or again.rows

@@ -1,5 +1,6 @@
 """Reports on verdicts, each read again by something that knows its form."""
 
+import gzip
 import json
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -11,7 +12,8 @@ import pytest
 from chaos.cli import main
 from chaos.expectation import Written
 from chaos.format.loader import load
-from chaos.journal import Journal, read_journal
+from chaos.journal import Journal, Record
+from chaos.journal_file import read_journal
 from chaos.judging.told import told_by
 from chaos.reports import FORMS, Reported, report
 from chaos.reports import reported as from_journal
@@ -45,7 +47,7 @@ def test_a_journal_alone_gives_the_same_reports(reported, tmp_path):
     """Whoever has the file, and not the scenario, is told the same in every form."""
     path = tmp_path / "journal.jsonl"
     path.write_text("".join(f"{one.line()}\n" for one in reported.records), encoding="utf-8")
-    again = from_journal(told_by(read_journal(path), path))
+    again = from_journal(told_by(read_journal(path)))
     assert replace(again, real_s=1.5).result == replace(
         reported.result,
         judged=tuple(_as_told(one) for one in reported.result.judged),
@@ -70,9 +72,19 @@ def _as_told(one):
     [
         ("", "the journal is empty: nothing was noted."),
         ('{"t":0,"event":"sample"}\n', "this is no journal of a run"),
-        ('{"t":0,"event":"start","scenario":"a"}\n', "this is no journal of this version"),
+        (
+            '{"t":0,"event":"start","scenario":"a"}\n',
+            ":1:1: is no line of a journal of this version",
+        ),
         ("not json\n", ":1:1: is no line of a journal."),
-        (b"\xff\n", "is no journal: not UTF-8 text."),
+        ("not json", ":1:1: is no line of a journal."),
+        ('{"t":0,"event":"st', "ends within its first line"),
+        (b"\xff\n", ":1:1: is no line of a journal."),
+        (bytes(range(256)) * 40, ":1:1: is no line of a journal."),
+        (gzip.compress(b'{"t":0,"event":"start"}\n'), "is compressed: unpack it first (gunzip)."),
+        ('{"level":"info","msg":"up"}\n' * 3, ":1:1: is no line of a journal of this version: t: "),
+        ('{"t":1e999,"event":"start"}\n', ":1:1: is no line of a journal of this version: t: "),
+        ("[" * 100_000 + "\n", ":1:1: is no line of a journal."),
     ],
 )
 def test_what_is_no_journal_is_one_sentence(text, said, tmp_path, capsys):
@@ -87,16 +99,69 @@ def test_what_is_no_journal_is_one_sentence(text, said, tmp_path, capsys):
         assert error.count("\n") == 1
 
 
-def test_a_journal_that_was_cut_short_says_what_it_knows(reported, tmp_path, capsys):
-    """Its verdict is unknown, and what was expected is told all the same."""
+@pytest.fixture(scope="module")
+def written(reported):
+    """The bytes of that run's journal, with a log line of letters beyond ASCII in it."""
+    records = list(reported.records)
+    facts = {"node": "n0", "source": "kernel", "text": "Lüfter \u2028 \x1b[2J"}
+    records.insert(7, Record(8, records[6].at_us, "log", facts))
+    return "".join(f"{one.line()}\n" for one in records).encode()
+
+
+@pytest.mark.parametrize("missing", [1, 5, 60])
+def test_a_journal_that_ends_within_a_line_says_so(written, tmp_path, capsys, missing):
+    """Its verdict is unknown, whatever the last line was, and what is whole is told."""
     path = tmp_path / "journal.jsonl"
-    lines = [f"{one.line()}\n" for one in reported.records]
-    path.write_text("".join(lines[:8])[:-5], encoding="utf-8")
-    assert main(["report", str(path)]) == 2
+    lines = written.splitlines(keepends=True)
+    path.write_bytes(b"".join(lines[:8])[: -missing - 1])
+    assert main(["report", str(path), "--html", str(tmp_path / "page.html")]) == 2
     said = capsys.readouterr().out
     assert said.startswith("UNKNOWN drill")
-    assert "the journal was cut short in line 7" in said
+    assert "the journal was cut short: it ends within line 8," in said
     assert "{incident: GpuLost, gpu: n0/3, within: 10s}" in said
+    path.write_bytes(written[:-3])
+    assert main(["merge", str(path)]) == 2
+    assert f"it ends within line {len(lines)}," in capsys.readouterr().out
+
+
+def test_a_journal_without_its_last_line_is_unknown(written, tmp_path, capsys):
+    """The outcomes that were written are told; without a verdict there is none."""
+    path = tmp_path / "journal.jsonl"
+    lines = written.splitlines(keepends=True)
+    path.write_bytes(b"".join(lines[:-1]))
+    assert main(["report", str(path)]) == 2
+    said = capsys.readouterr().out
+    assert f"it ends with line {len(lines) - 1}," in said
+    assert "1 of 3 expectations met" in said
+
+
+def test_a_journal_without_its_last_line_feed_is_whole(written, tmp_path, capsys):
+    """An editor may take it; nothing of the run is missing."""
+    path = tmp_path / "journal.jsonl"
+    path.write_bytes(written[:-1])
+    assert main(["report", str(path)]) == 1
+    assert "cut short" not in capsys.readouterr().out
+
+
+def test_whatever_is_lost_of_a_journal_no_report_breaks(written, tmp_path, capsys):
+    """Each cut, and each fact that is missing or of another type, is a verdict or one sentence."""
+    path = tmp_path / "journal.jsonl"
+    broken = [written[:end] for end in range(0, len(written), 131)]
+    lines = written.splitlines(keepends=True)
+    for number, line in enumerate(lines):
+        facts = json.loads(line)
+        for name in facts:
+            without = {key: facts[key] for key in facts if key != name}
+            for others in ({**facts, name: [{}]}, without):
+                changed = json.dumps(others).encode() + b"\n"
+                broken.append(b"".join([*lines[:number], changed, *lines[number + 1 :]]))
+    forms = [word for form in FORMS for word in (f"--{form}", str(tmp_path / form))]
+    for content in broken:
+        path.write_bytes(content)
+        status = main(["report", str(path), *forms])
+        error = capsys.readouterr().err
+        assert status in (1, 2, 254)
+        assert error.count("\n") == (status == 254), error
 
 
 def test_journals_of_shards_are_one_report(reported, tmp_path, capsys):

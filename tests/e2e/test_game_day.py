@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from chaos.format.loader import load
-from chaos.journal import read_journal
+from chaos.journal_file import read_journal
 from chaos.judging.score import score
 from chaos.verdict import judge
 
@@ -69,7 +69,7 @@ def test_a_game_is_begun_played_and_scored(game, me):
     screen = game.wait_for(r"score \d+ of 100")
     assert "rule: What is to come counts alike" in screen
     assert game.wait() == 0
-    records = read_journal(game.journal)
+    records = read_journal(game.journal).records
     scenario = load(game.scenario)
     again = score(judge(scenario, records), records)
     assert f"score {again.points} of 100" in screen
@@ -96,7 +96,7 @@ def test_a_facilitator_breaks_heals_and_holds_the_clock(game, me):
     game.send(" ")
     game.wait_for("RUNNING")
     assert json.loads(me.gpuchaos("status", "--json").stdout)["now_s"] > held["now_s"]
-    events = [one.event for one in read_journal(game.journal)]
+    events = [one.event for one in read_journal(game.journal).records]
     assert {"fault", "heal", "pause", "resume"} <= set(events)
 
 
