@@ -7,7 +7,7 @@ the same minute, that is the incident, and the words hang under it.
 from __future__ import annotations
 
 from gputui.incidents.history import History
-from gputui.incidents.rule import Cause, Subject
+from gputui.incidents.rule import ANYBODY, CRITICAL, Cause, Subject
 
 WITHIN_S = 120.0
 """A failure shows in the job's log when the next call, or a time-out of its own, fails."""
@@ -19,6 +19,12 @@ _OF_GPU = (
 )  # fmt: skip
 """From what is the likeliest cause down; an Xid may be the job's own fault."""
 
+_OF_ANY_GPU = (
+    "GpuLost", "GpuMissing", "GpuHung", "EccUncorrectable", "RowRemapFailure", "GpuThermalShutdown",
+    "GpuResetRequired", "NvlinkDown",
+)  # fmt: skip
+"""What ends a job, and is never a job's own fault."""
+
 _OF_NODE = (
     "NodeDown", "NodeRebooted", "DriverNotLoaded", "DriverMismatch", "CudaVersionMismatch",
     "NvswitchError", "FabricNotReady", "ContainerLostGpu", "GpuHung", "GpuMissing", "StorageStall",
@@ -29,14 +35,18 @@ _OF_NIC = ("NicDown", "IbLinkDegraded")
 _OF_JOB = ("GpuXid", "GpuOutOfMemory", "NcclInitFailed", "NcclTimeout", "SlowCollective")
 
 
-def causes_for_job(job: str, past: History, *, within_s: float = WITHIN_S) -> tuple[Cause, ...]:
-    """The possible causes of what a job says of itself, the likeliest first.
+def causes_for_job(
+    job: str, past: History, *, event_s: float, within_s: float = WITHIN_S
+) -> tuple[Cause, ...]:
+    """The possible causes of what a job says of itself at a time, the likeliest first.
 
     For ``under`` of findings whose subject is the job; what it says of itself with more precision
     (a time-out of NCCL's) comes after what is wrong with what it runs on.
     """
     gpus = [Subject.of_gpu(gpu).name for gpu in past.gpus_of_job(job)]
     causes = [Cause(kind, on=gpu, within_s=within_s) for kind in _OF_GPU for gpu in gpus]
+    if not gpus:
+        causes += _of_anybody(event_s, past)
     if past.samples:
         sample = past.samples[-1]
         node = Subject.of_node(sample.host).name
@@ -45,3 +55,14 @@ def causes_for_job(job: str, past: History, *, within_s: float = WITHIN_S) -> tu
         causes += [Cause(kind, on=nic, within_s=within_s) for kind in _OF_NIC for nic in nics]
     causes += [Cause(kind, within_s=within_s) for kind in _OF_JOB]
     return tuple(causes)
+
+
+def _of_anybody(event_s: float, past: History) -> list[Cause]:
+    """What may be wrong with the GPUs of a job, where nobody knows which these are: its processes
+    had ended before anybody looked.
+
+    What was so at the first look began at nobody knows what time before.
+    """
+    before_all = bool(past.samples) and event_s < past.samples[0].time_s
+    within_s = None if before_all else WITHIN_S
+    return [Cause(kind, on=ANYBODY, within_s=within_s, at_least=CRITICAL) for kind in _OF_ANY_GPU]

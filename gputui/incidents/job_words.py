@@ -119,7 +119,7 @@ def job_finding(
         stronger = (*stronger, "NcclTimeout")
     if has_only_tried(event.job, past):
         stronger = tuple(kind for kind in stronger if kind != "NcclInitFailed")
-    around = [cause for cause in causes_for_job(job, past) if cause.on is not None]
+    around = [cause for cause in causes_for_job(job, past, event_s=event.time_s) if cause.on]
     return Finding(
         Subject(Subject.of_job(job).name, gpu),
         cause=cause or fact.cause,

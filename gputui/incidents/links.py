@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from gputui.incidents.case import Advice, Case
 from gputui.incidents.lending import lent
-from gputui.incidents.rule import Cause
+from gputui.incidents.rule import ANYBODY, Cause
 from gputui.model import Incident
 
 _LATE_S = 2.0
@@ -60,7 +60,7 @@ class _Places:
         for case, incident in found:
             self._ids.add(incident.id)
             kind, finding = case.rule.kind, case.finding
-            for name in dict.fromkeys((finding.subject.name, *finding.others)):
+            for name in dict.fromkeys((finding.subject.name, *finding.others, ANYBODY)):
                 self._at.setdefault((kind, name), []).append((case, incident))
                 self._keyed.setdefault((kind, name, finding.key), []).append((case, incident))
             for name in finding.covers:
@@ -93,11 +93,15 @@ class _Places:
 
 
 def _fits(wanted: Cause, case: Case, cause: Case, its: Incident) -> bool:
-    """Whether an open incident is in time for the cause that a finding names."""
+    """Whether an open incident is grave enough, and in time, for the cause that a finding names."""
+    if its.severity < wanted.at_least:
+        return False
     if wanted.within_s is None:
         return True
     began_s = min(its.opened_s, cause.since_s)
-    return began_s - _LATE_S <= case.since_s <= cause.last_s + wanted.within_s
+    is_lasting = wanted.on == ANYBODY and cause.rule.on_sample is not None
+    until_s = (began_s if is_lasting else cause.last_s) + wanted.within_s
+    return began_s - _LATE_S <= case.since_s <= until_s
 
 
 def _is_above(one: str, other: str, parents: Mapping[str, str]) -> bool:

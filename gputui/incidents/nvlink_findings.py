@@ -5,17 +5,36 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gputui.incidents.nvlinks import BrokenLink
-from gputui.incidents.rule import CRITICAL, INFO, Finding, Subject
+from gputui.incidents.rule import ANYBODY, CRITICAL, INFO, WARNING, Cause, Finding, Subject
 from gputui.model import Action, GpuSample, NodeSample
 
 UNDER = ("GpuLost", "GpuResetRequired", "FabricNotReady")
 """What takes a GPU's links down with it."""
 
+TOGETHER_S = 60.0
+"""The two ends of a link tell of its failure within this time."""
+
+PEER_LOST_S = 10.0
+PEER_LOST = Cause("GpuLost", on=ANYBODY, within_s=PEER_LOST_S)
+"""A GPU that falls off the bus is also the other end of its peers' links."""
+
+SWITCH_FAILED = Cause("NvswitchError", on=ANYBODY, within_s=TOGETHER_S, at_least=WARNING)
+"""What a switch tells of the other end of a link; what it merely mentions is no failure."""
+
 
 def of_node(
-    host: str, cause: str, text: str, names: Sequence[str], evidence: Sequence[str], *, works: bool
+    host: str,
+    cause: str,
+    text: str,
+    names: Sequence[str],
+    evidence: Sequence[str],
+    *,
+    works: bool,
+    under: Sequence[Cause] = (),
 ) -> Finding:
-    """Links of several GPUs, which share a cause. ``names`` are those of the GPUs."""
+    """Links of several GPUs, which share a cause. ``names`` are those of the GPUs, ``under`` what
+    else may explain it than a fabric that is not ready.
+    """
     return Finding(
         Subject.of_node(host),
         cause=cause,
@@ -25,10 +44,17 @@ def of_node(
         "(systemctl restart nvidia-fabricmanager; nvidia-smi -r); if it stays so, the baseboard",
         evidence=tuple(evidence),
         severity=CRITICAL if works else INFO,
-        under=("FabricNotReady",),
+        under=("FabricNotReady", *under),
         others=tuple(names),
         covers=tuple(names),
     )
+
+
+def with_their_peers(broken: Sequence[BrokenLink], now: NodeSample) -> list[Cause]:
+    """The losses of the GPUs at both ends of broken links: what takes these down."""
+    indices = {end for one in broken for end in (one.gpu.index, one.peer)}
+    names = (Subject.of_gpu(gpu).name for gpu in now.gpus if gpu.index in indices)
+    return [Cause("GpuLost", on=name) for name in names]
 
 
 def ends(broken: Sequence[BrokenLink], now: NodeSample | None) -> tuple[str, ...]:

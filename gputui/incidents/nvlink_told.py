@@ -5,10 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gputui.incidents.history import History
-from gputui.incidents.nvlink_findings import UNDER, advice, ends, of_node
+from gputui.incidents.losses import lost_at_about
+from gputui.incidents.nvlink_findings import (
+    PEER_LOST,
+    PEER_LOST_S,
+    SWITCH_FAILED,
+    UNDER,
+    advice,
+    ends,
+    of_node,
+    with_their_peers,
+)
 from gputui.incidents.nvlink_words import LINK_XIDS, LinkWords, said_of_link
 from gputui.incidents.nvlinks import BrokenLink, peer_of
-from gputui.incidents.rule import Finding, Subject, after
+from gputui.incidents.rule import Cause, Finding, Subject, after
 from gputui.logs.kernel import KernelEvent
 from gputui.model import Action, GpuSample, NodeSample
 
@@ -33,7 +43,7 @@ def told_of_links(event: KernelEvent, past: History) -> Iterator[Finding]:
     if len(together) >= _SEVERAL:
         host = now.host if now is not None else event.host or ""
         text = f"links of {len(together)} GPUs failed at once"
-        yield of_node(host, "switch", text, names, [event.text], works=True)
+        yield of_node(host, "switch", text, names, [event.text], works=True, under=(PEER_LOST,))
         return
     gpu = past.gpu_at(event.bus_id)
     peer = _peer(gpu, words, now)
@@ -46,7 +56,11 @@ def told_of_links(event: KernelEvent, past: History) -> Iterator[Finding]:
             text = _ends_text(event, together, past)
         elif gpu is not None and subject.gpu != gpu.index:
             text = _ends_text(event, [event.bus_id], past)
-    elif len(together) == 2 and _share_an_end(together, peer, past, now):
+    elif (
+        len(together) == 2
+        and not _has_lost_one(event, past)
+        and _share_an_end(together, peer, past, now)
+    ):
         subject, covers = _subject(together[0], past), names[1:]
         text = _ends_text(event, together, past)
     broken = [BrokenLink(gpu, words.link or 0, peer)] if gpu is not None else []
@@ -58,11 +72,23 @@ def told_of_links(event: KernelEvent, past: History) -> Iterator[Finding]:
         action=Action.CHECK_LINK,
         action_text=advice(gpu, blames_peer=words.blames_peer),
         evidence=(event.text,),
-        under=UNDER,
+        under=_under(gpu, peer, now),
         others=(*ends(broken, now), *covers),
         covers=covers,
         clears=None if is_read else UNREAD,
     )
+
+
+def _under(gpu: GpuSample | None, peer: _Peer, now: NodeSample | None) -> tuple[str | Cause, ...]:
+    """What may explain that a link failed: what is at its other end, if anybody knows."""
+    if isinstance(peer, int) and gpu is not None and now is not None:
+        return (*UNDER, *with_their_peers([BrokenLink(gpu, 0, peer)], now))
+    return (*UNDER, PEER_LOST) if peer is not None else (*UNDER, PEER_LOST, SWITCH_FAILED)
+
+
+def _has_lost_one(event: KernelEvent, past: History) -> bool:
+    """Whether a GPU of the node has just fallen off the bus: its peers are no two ends."""
+    return bool(lost_at_about(event.time_s, past, PEER_LOST_S))
 
 
 def _together(event: KernelEvent, past: History) -> list[str]:

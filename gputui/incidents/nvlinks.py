@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from gputui.model import GpuSample, NodeSample
+from gputui.sources.reasons import LOST_CODES
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +86,12 @@ def all_down(links: Iterable[BrokenLink], now: NodeSample) -> bool:
     down = Counter(one.gpu.index for one in links)
     linked = [gpu for gpu in now.gpus if gpu.nvlinks]
     return len(linked) > 1 and all(down[gpu.index] == gpu.nvlinks for gpu in linked)
+
+
+def without_lost_peers(broken: Sequence[BrokenLink], now: NodeSample) -> list[BrokenLink]:
+    """The broken links whose other end still answers: the others went with the GPU there."""
+    lost = {gpu.index for gpu in now.gpus if gpu.return_code in LOST_CODES}
+    return [one for one in broken if one.peer not in lost]
 
 
 def told_once(links: Sequence[BrokenLink]) -> dict[int, list[BrokenLink]]:

@@ -87,19 +87,26 @@ class Subject:
         return cls(f"nic:{name}")
 
 
+ANYBODY = "*"
+"""For the cause of a finding: whomever of the node it concerns."""
+
+
 @dataclass(frozen=True, slots=True)
 class Cause:
     """Which open incident explains a finding.
 
     One of ``kind``; with ``key`` given, that of this key alone. ``on`` is whom it has to concern,
-    the finding's own subject if not given. With ``within_s`` it must have happened so shortly
-    before the finding did; the words of two who fail together may also come in the other order.
+    the finding's own subject if not given, :data:`ANYBODY` for all of the node. With ``within_s``
+    it must have happened so shortly before the finding did; the words of two who fail together may
+    also come in the other order. What lasts, on anybody, must have begun so shortly before.
+    ``at_least`` is how grave it has to be.
     """
 
     kind: str
     key: str | None = None
     on: str | None = None
     within_s: float | None = None
+    at_least: Severity = INFO
 
 
 @dataclass(frozen=True, slots=True)

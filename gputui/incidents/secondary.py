@@ -12,7 +12,7 @@ from functools import cache, lru_cache
 
 from gputui.facts.xid import xid_fact
 from gputui.incidents.history import History
-from gputui.incidents.rule import CRITICAL, Cause
+from gputui.incidents.rule import ANYBODY, CRITICAL, Cause
 from gputui.logs.kernel import KernelEvent
 
 _SECONDARY = frozenset({13, 31, 43, 45, 154})
@@ -21,6 +21,11 @@ _PRIMARY = (79, 62, 119, 120, 95, 94, 48, 140, 64, 63, 74)
 
 _KINDS = ("EccUncorrectable", "NvlinkDown", "GpuHung")
 """What the same failures are called where readings or other lines show them."""
+
+WITHIN_S = 10.0
+
+_PEER_LOST = Cause("GpuLost", on=ANYBODY, within_s=WITHIN_S)
+"""The channels of a job's other GPUs end as well when one of them falls off the bus."""
 
 LINK_XIDS = frozenset({74, *range(144, 151)})
 """NVLink errors, and those of NVLink5."""
@@ -49,8 +54,6 @@ asks for its IMEX domain to be recovered after an access over NVLink that was re
 _HANGS_AFTER = frozenset({62, 48, 95, 140, 64, 109})
 """With these a GPU stops, and with it the processor that would have to answer the driver."""
 
-WITHIN_S = 10.0
-
 
 def causes_of_xid(event: KernelEvent, past: History) -> Iterator[Cause]:
     """What may have brought an Xid about, if it is there; what the line names comes first."""
@@ -71,7 +74,7 @@ def causes_of_xid(event: KernelEvent, past: History) -> Iterator[Cause]:
 
 @cache
 def _of_secondary() -> tuple[Cause, ...]:
-    return (*_causes(_PRIMARY), *(Cause(kind, within_s=WITHIN_S) for kind in _KINDS))
+    return (*_causes(_PRIMARY), *(Cause(kind, within_s=WITHIN_S) for kind in _KINDS), _PEER_LOST)
 
 
 def _causes(codes: Iterable[int]) -> Iterator[Cause]:

@@ -488,6 +488,38 @@ def test_a_jobs_dying_words_hang_under_the_lost_gpu_it_ran_on(make):
     assert by_kind["JobFailed"].parent == by_kind["GpuLost"].id
 
 
+LAUNCH_FAILURE = "[rank3]: torch.AcceleratorError: CUDA error: unspecified launch failure\n"
+
+
+@pytest.mark.parametrize("kernel_tells", [True, False])
+def test_a_job_that_died_of_a_lost_gpu_before_anybody_looked_hangs_under_it(make, kernel_tells):
+    """Its processes are gone, so that nobody knows its GPUs; its log, and perhaps the kernel's, are
+    read back. A quarter of an hour later gputui starts.
+    """
+    engine = Engine(all_rules(), interval_s=1.0)
+    node = make.node(NOW_S + 900, make.lost(3))
+    engine.meet(node)
+    if kernel_tells:
+        engine.log(make.xid(NOW_S - 5, 3, 79, "GPU has fallen off the bus."))
+    engine.sample(node)
+    for heard in read_job_log([LAUNCH_FAILURE.encode()], Origin(job="slurm-7"), now_s=NOW_S):
+        engine.job(heard.event)
+    failed = next(one for one in engine.incidents if one.kind == "JobFailed")
+    assert [one.kind for one in engine.incidents if one.parent is None] == ["GpuLost"]
+    assert (failed.cause == "lost-gpu", "GPU 3" in failed.cause_text) == (kernel_tells,) * 2
+
+
+def test_a_job_elsewhere_that_fails_much_later_does_not(make):
+    """A GPU lost in the morning is no reason for what fails at noon on nobody knows which."""
+    engine = Engine(all_rules(), interval_s=1.0)
+    engine.sample(make.node(NOW_S - 7200, make.lost(3)))
+    engine.log(make.xid(NOW_S - 7200, 3, 79, "GPU has fallen off the bus."))
+    engine.sample(make.node(NOW_S - 1, make.lost(3)))
+    incidents_of(LAUNCH_FAILURE, engine=engine)
+    roots = {one.kind for one in engine.incidents if one.parent is None}
+    assert roots == {"GpuLost", "JobFailed"}
+
+
 def test_the_holder_of_the_memory_may_have_ended(make):
     """A process that the driver lists though it has ended is what is left of an earlier run."""
     engine = Engine(all_rules(), interval_s=1.0)

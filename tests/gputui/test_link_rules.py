@@ -9,8 +9,10 @@ import pytest
 from gputui.incidents.engine import Engine
 from gputui.incidents.rules import all_rules
 from gputui.logs.kernel import KernelParser
-from gputui.model import Action, GpuSample, HostSample, NodeSample, PciGpu, Severity
-from gputui.sources.reasons import MISSING
+from gputui.model import Action, GpuSample, HostSample, Incident, NodeSample, PciGpu, Severity
+from gputui.scan.judge import Judge
+from gputui.scan.reader import events
+from gputui.sources.reasons import GPU_IS_LOST, MISSING
 
 BUSES = tuple(f"0000:{0x10 + index:02x}:00" for index in range(8))
 
@@ -58,6 +60,14 @@ class Node:
     def roots(self) -> list[tuple[str, str, str]]:
         found = (one for one in self.engine.incidents if one.parent is None)
         return [(one.kind, one.subject, one.cause) for one in found]
+
+
+def read(log: str) -> list[Incident]:
+    """The incidents of a log that is read offline."""
+    judge = Judge()
+    for one in events("x", iter([f"{log}\n".encode()]), 1e9):
+        judge.hear(one.event, one.host)
+    return [one.incident for one in judge.incidents()]
 
 
 class TestPairs:
@@ -134,6 +144,101 @@ class TestLogAlone:
         node.time_s += 60
         node.hears(f"NVRM: Xid (PCI:{BUSES[1]}): 74, {self.WORDS}")
         assert [kind for kind, _, _ in node.roots] == ["NvlinkDown", "NvlinkDown"]
+
+
+class TestALostPeer:
+    """A GPU that falls off the bus is the other end of its peers' links."""
+
+    LOST = (
+        "NVRM: GPU {bus}.0: GPU has fallen off the bus.",
+        "NVRM: Xid (PCI:{bus}): 79, pid=9, name=python3, GPU has fallen off the bus.",
+    )
+    WORDS = (
+        "NVRM: Xid (PCI:{bus}): 74, pid=9, name=python3, NVLink: fatal error detected on link "
+        "{link}(0x10000, 0x0, 0x0, 0x0, 0x0, 0x0, 0x0)"
+    )
+
+    def test_its_partner_card_hangs_under_the_loss(self):
+        """Of a bridged pair one is lost: Xid 74 and the readings of the other are no second
+        incident, and no other link is blamed.
+        """
+        node = Node().sees().hears(*(line.format(bus=BUSES[3]) for line in self.LOST))
+        node.hears(self.WORDS.format(bus=BUSES[2], link=1))
+        lost = GpuSample(3, "GPU-3", BUSES[3], return_code=GPU_IS_LOST)
+        node.sees(lost, gpu(2, nvlinks_down=(0, 1, 2, 3)))
+        assert node.roots == [("GpuLost", "gpu:GPU-3", "bus")]
+        assert "NvlinkDown" in [one.kind for one in node.engine.incidents]
+
+    def test_another_link_of_the_partner_is_its_own_matter(self):
+        """What leads to a card that still answers did not go with the lost one."""
+        peers = (BUSES[3], BUSES[3], BUSES[1], BUSES[1])
+        lost = GpuSample(3, "GPU-3", BUSES[3], return_code=GPU_IS_LOST)
+        node = Node().sees().sees(lost, gpu(2, nvlinks_down=(0, 1, 2), nvlink_peers=peers))
+        assert {kind for kind, _, _ in node.roots} == {"GpuLost", "NvlinkDown"}
+        (found,) = (one for one in node.engine.incidents if one.kind == "NvlinkDown")
+        assert found.cause_text == "link 2 to GPU 1 is down"
+
+    @pytest.mark.parametrize("loss_first", [True, False])
+    @pytest.mark.parametrize("peers", [(1,), (1, 2), (1, 2, 3, 4)])
+    def test_peers_in_a_log_alone_hang_under_the_loss(self, loss_first, peers):
+        """However many tell of their links, before or after the loss is told."""
+        loss = [line.format(bus=BUSES[0]) for line in self.LOST]
+        links = [self.WORDS.format(bus=BUSES[index], link=index) for index in peers]
+        incidents = read("\n".join([*loss, *links] if loss_first else [*links, *loss]))
+        assert [one.kind for one in incidents if one.parent is None] == ["GpuLost"]
+        if loss_first and len(peers) == 2:
+            told = [one.cause_text for one in incidents if one.kind == "NvlinkDown"]
+            assert sorted(told) == ["link 1 failed (Xid 74)", "link 2 failed (Xid 74)"]
+
+    def test_a_link_that_fails_much_later_is_its_own_incident(self):
+        """A quarter of an hour after the loss."""
+        loss = [f"[  100.000000] {line.format(bus=BUSES[0])}" for line in self.LOST]
+        later = f"[ 1000.000000] {self.WORDS.format(bus=BUSES[1], link=2)}"
+        roots = [one.kind for one in read("\n".join([*loss, later])) if one.parent is None]
+        assert roots == ["GpuLost", "NvlinkDown"]
+
+
+class TestSwitchAndGpuInALogAlone:
+    """The two ends of a link each tell of it: nobody knows where the GPU's links lead."""
+
+    GPU = (
+        "[  {at:.6f}] NVRM: Xid (PCI:0000:3b:00): 74, pid='<unknown>', name=<unknown>, NVLink: "
+        "fatal error detected on link 4(0x10000, 0x0, 0x0, 0x0, 0x0, 0x0, 0x0)"
+    )
+    SWITCH = "[  {at:.6f}] nvidia-nvswitch3: SXid (PCI:0000:86:00.0): {what}"
+    FATAL = "20034, Fatal, Link 25 LTSSM Fault Up"
+    MILD = "20001, Non-fatal, Link 25 TX Replay Error"
+
+    @pytest.mark.parametrize(
+        ("gpu_s", "switch_s", "what", "root"),
+        [
+            (100.2, 100.0, FATAL, "NvswitchError"),
+            (100.0, 101.0, FATAL, "NvswitchError"),
+            (130.0, 100.0, FATAL, "NvswitchError"),
+            (100.0, 130.0, FATAL, "NvlinkDown"),
+            (100.2, 100.0, MILD, "NvlinkDown"),
+            (100.0, 100.2, MILD, "NvlinkDown"),
+        ],
+    )
+    def test_they_are_one_incident(self, gpu_s, switch_s, what, root):
+        """The switch's if its error is grave and came with the GPU's or before; a mild one hangs
+        under the GPU's.
+        """
+        lines = sorted(
+            [self.GPU.format(at=gpu_s), self.SWITCH.format(at=switch_s, what=what)],
+        )
+        incidents = read("\n".join(lines))
+        assert [one.kind for one in incidents if one.parent is None] == [root]
+        assert {one.kind for one in incidents} == {"NvswitchError", "NvlinkDown", "GpuXid"}
+
+    def test_an_hour_apart_they_are_two(self):
+        """They have nothing to do with each other."""
+        lines = [
+            self.SWITCH.format(at=100.0, what=self.FATAL),
+            self.GPU.format(at=3700.0),
+        ]
+        roots = {one.kind for one in read("\n".join(lines)) if one.parent is None}
+        assert roots == {"NvswitchError", "NvlinkDown"}
 
 
 class TestSleep:

@@ -7,12 +7,10 @@ from collections.abc import Iterator
 from gputui.incidents import evidence
 from gputui.incidents.advice import ACTION_TEXTS
 from gputui.incidents.history import History
+from gputui.incidents.losses import FELL_OFF_THE_BUS, is_off_the_bus
 from gputui.incidents.rule import CRITICAL, Finding, Subject, rule, samples
-from gputui.logs.kernel import KernelEvent
 from gputui.model import Action, GpuSample, NodeSample
 from gputui.sources.reasons import GPU_IS_LOST, LOST_CODES, UNKNOWN, words
-
-FELL_OFF_THE_BUS = 79
 
 _AT_ONCE = samples(1)
 _HICCUP = samples(2)
@@ -25,7 +23,7 @@ def gpu_lost(now: NodeSample, past: History) -> Iterator[Finding]:
     for gpu in now.gpus:
         if gpu.return_code not in LOST_CODES:
             continue
-        told = [event for event in past.events_on(gpu) if _is_off_the_bus(event)]
+        told = [event for event in past.events_on(gpu) if is_off_the_bus(event)]
         xids = [event for event in told if event.code == FELL_OFF_THE_BUS]
         yield Finding(
             Subject.of_gpu(gpu),
@@ -38,10 +36,6 @@ def gpu_lost(now: NodeSample, past: History) -> Iterator[Finding]:
             under=("GpuThermalShutdown",),
             holds=_AT_ONCE if told or gpu.return_code != UNKNOWN else _HICCUP,
         )
-
-
-def _is_off_the_bus(event: KernelEvent) -> bool:
-    return event.kind == "gpu_lost" or (event.kind == "xid" and event.code == FELL_OFF_THE_BUS)
 
 
 def _cause_text(gpu: GpuSample, xids: int) -> str:

@@ -7,9 +7,11 @@ from collections.abc import Iterator
 from gputui.incidents.history import History
 from gputui.incidents.job_causes import WITHIN_S
 from gputui.incidents.job_words import QUIET, decides, job_finding, told
+from gputui.incidents.losses import lost_at_about
 from gputui.incidents.rule import INFO, WARNING, Finding, job_rule
 from gputui.logs.job_event import JobEvent
 from gputui.logs.text_facts import Role
+from gputui.model import Action
 from gputui.sources.reasons import GPU_IS_LOST
 
 
@@ -25,21 +27,36 @@ def job_failed(event: JobEvent, past: History) -> Iterator[Finding]:
         return
     lost = _lost_gpu(event, past)
     if lost is not None:
-        text = f"GPU {lost} of it is lost"
-        yield job_finding(event, fact, past, cause="lost-gpu", cause_text=text, gpu=lost)
+        index, whom = lost
+        text = f"{whom} is lost"
+        yield job_finding(
+            event,
+            fact,
+            past,
+            cause="lost-gpu",
+            cause_text=text,
+            action=Action.RESTART_APP,
+            action_text="start it again from its checkpoint, on other GPUs",
+            gpu=index,
+        )
         return
     said = fact.role is Role.SYMPTOM and event.field("level") in ("debug", "info")
     yield job_finding(event, fact, past, severity=INFO if said else None, gpu=event.gpu)
 
 
-def _lost_gpu(event: JobEvent, past: History) -> int | None:
-    """The GPU of the job that the kernel, or NVML, has just called lost."""
-    gone = {
-        other.bus_id
-        for other in past.events("gpu_lost")
-        if abs(other.time_s - event.time_s) <= WITHIN_S
-    }
-    for gpu in past.gpus_of_job(event.job or ""):
+def _lost_gpu(event: JobEvent, past: History) -> tuple[int | None, str] | None:
+    """The GPU of the job that the kernel, or NVML, has just called lost: its index, where that is
+    known, and its name.
+
+    Of a job that had ended before anybody looked nobody knows the GPUs: it is one of the node's.
+    """
+    gone = lost_at_about(event.time_s, past, WITHIN_S)
+    own = past.gpus_of_job(event.job or "")
+    for gpu in own:
         if gpu.bus_id in gone or gpu.return_code == GPU_IS_LOST:
-            return gpu.index
-    return None
+            return gpu.index, f"GPU {gpu.index} of it"
+    if own or not gone:
+        return None
+    bus_id = min(gone)
+    there = past.gpu_at(bus_id)
+    return None, f"GPU {bus_id if there is None else there.index} of its node"

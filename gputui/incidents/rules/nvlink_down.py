@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from gputui.incidents.history import History
 from gputui.incidents.load import works_lately
-from gputui.incidents.nvlink_findings import UNDER, advice, ends, of_node
+from gputui.incidents.nvlink_findings import UNDER, advice, ends, of_node, with_their_peers
 from gputui.incidents.nvlink_told import UNREAD, told_of_links
 from gputui.incidents.nvlink_words import said_of_link
 from gputui.incidents.nvlinks import (
@@ -15,6 +15,7 @@ from gputui.incidents.nvlinks import (
     broken_links,
     told_once,
     whole_switches,
+    without_lost_peers,
 )
 from gputui.incidents.rule import CRITICAL, INFO, Finding, Subject, after, rule, samples
 from gputui.model import Action, GpuSample, NodeSample
@@ -56,7 +57,10 @@ def nvlink_down(now: NodeSample, past: History) -> Iterator[Finding]:
         of_them = [one for one in links if one.peer in switches]
         yield of_node(now.host, "switch", text, names, _readings(of_them), works=works)
     rest = [one for one in links if one.peer not in switches]
-    for broken in told_once(rest).values():
+    for both in told_once(rest).values():
+        broken = without_lost_peers(both, now)
+        lost = () if broken else with_their_peers(both, now)
+        broken = broken or both
         gpu = broken[0].gpu
         yield Finding(
             Subject.of_gpu(gpu),
@@ -66,7 +70,7 @@ def nvlink_down(now: NodeSample, past: History) -> Iterator[Finding]:
             action_text=advice(gpu),
             evidence=tuple(_readings(broken)),
             severity=CRITICAL if works_lately(past, gpu) or _log_tells(gpu, now, past) else INFO,
-            under=UNDER,
+            under=(*UNDER, *lost),
             others=ends(broken, now),
         )
 

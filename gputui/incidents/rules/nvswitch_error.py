@@ -8,7 +8,18 @@ from typing import TYPE_CHECKING
 
 from gputui.incidents.advice import ACTION_TEXTS
 from gputui.incidents.history import History
-from gputui.incidents.rule import CRITICAL, INFO, WARNING, Cause, Finding, Subject, after, log_rule
+from gputui.incidents.nvlink_findings import PEER_LOST, TOGETHER_S
+from gputui.incidents.rule import (
+    ANYBODY,
+    CRITICAL,
+    INFO,
+    WARNING,
+    Cause,
+    Finding,
+    Subject,
+    after,
+    log_rule,
+)
 from gputui.logs.kernel import KernelEvent
 from gputui.model import Action, Severity
 
@@ -18,8 +29,12 @@ if TYPE_CHECKING:
 _QUIET = after(minutes=10)
 _GRAVE_QUIET = after(hours=24)
 _SAME_TROUBLE_S = 600.0
-_TOGETHER_S = 60.0
-"""A link that is down by then is what the SXid of its port tells of."""
+_UNDER_OF_LINK = (
+    "FabricNotReady",
+    Cause("NvlinkDown", on=ANYBODY, within_s=TOGETHER_S),
+    PEER_LOST,
+)
+"""A link that is down by then, or has lost its GPU, is what the SXid of its port tells of."""
 
 _WORD = re.compile(r"\b(?P<word>non-?fatal|fatal|correctable)\b", re.I)
 _LINK = re.compile(r"\b(?:link|port) (?P<link>\d+)", re.I)
@@ -57,9 +72,7 @@ def nvswitch_error(event: KernelEvent, past: History) -> Iterator[Finding]:
         action_text=advice,
         evidence=(event.text,),
         severity=severity,
-        under=("FabricNotReady", Cause("NvlinkDown", within_s=_TOGETHER_S))
-        if _LINK.search(worst.text)
-        else ("FabricNotReady",),
+        under=_UNDER_OF_LINK if _LINK.search(worst.text) else ("FabricNotReady",),
         clears=_GRAVE_QUIET if severity is CRITICAL else _QUIET,
     )
 
