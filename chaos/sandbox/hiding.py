@@ -44,6 +44,8 @@ _HIDDEN = (
     "/sys/module/nvidia_uvm",
     "/sys/bus/pci/drivers/nvidia",
     "/sys/class/infiniband",
+    "/sys/class/infiniband_mad",
+    "/sys/class/infiniband_verbs",
     "/sys/class/hwmon",
 )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from typing import TextIO
 
@@ -53,7 +54,10 @@ def main(
         lines = stdin.read().splitlines() if stdin else []
     tag = options.get("tag", user)
     if "stderr" in options:
-        err.writelines(f"<{number}>{tag}: {line}\n" for line in lines)
+        stamp = time.strftime(
+            "%b %e %H:%M:%S", time.localtime(node.epoch.unix_us(world.now_us) / 1e6)
+        )
+        err.writelines(f"<{number}>{stamp} {tag}: {line}\n" for line in lines)
     if "no-act" not in options:
         is_error = _LEVELS[level.lower()] <= _ERROR
         for line in lines:

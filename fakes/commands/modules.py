@@ -8,8 +8,8 @@ from typing import TextIO
 
 from fakes.commands.options import UnknownOptionError, parse
 from fakes.commands.registry import NOT_UNDERSTOOD, command
-from fakes.hardware.recovery import KERNEL
 from fakes.node import Node
+from fakes.system.kernel import RELEASE
 from fakes.system.modules import DRIVER, KNOWN, InUseError, Module, canonical
 from fakes.world import World
 
@@ -87,7 +87,7 @@ def _load(
     if canonical(name) not in KNOWN:
         if "quiet" not in options:
             err.write(
-                f"modprobe: FATAL: Module {name} not found in directory /lib/modules/{KERNEL}\n"
+                f"modprobe: FATAL: Module {name} not found in directory /lib/modules/{RELEASE}\n"
             )
         return 1
     if "verbose" in options and canonical(name) not in node.modules:
@@ -160,7 +160,7 @@ def _fields(module: Module, node: Node) -> list[tuple[str, str]]:
         ("srcversion", f"{abs(hash_of(module.name)):023X}"[:23]),
         ("depends", ",".join(needed for needed in module.needs)),
         ("name", module.name),
-        ("vermagic", f"{KERNEL} SMP mod_unload modversions "),
+        ("vermagic", f"{RELEASE} SMP mod_unload modversions "),
     ]
     if module.name == DRIVER:
         fields.insert(1, ("firmware", f"nvidia/{node.driver.version}/gsp_tu10x.bin"))
@@ -176,4 +176,4 @@ def hash_of(name: str) -> int:
 def _file(module: Module) -> str:
     folder = "updates/dkms" if module.name.startswith(("nvidia", "gdrdrv")) else "kernel/drivers"
     file = module.name.replace("_", "-") if module.name.startswith("nvidia_") else module.name
-    return f"/lib/modules/{KERNEL}/{folder}/{file}.ko"
+    return f"/lib/modules/{RELEASE}/{folder}/{file}.ko"

@@ -7,14 +7,13 @@ from typing import TextIO
 
 from fakes.commands.options import UnknownOptionError, parse
 from fakes.commands.registry import NOT_UNDERSTOOD, command
-from fakes.hardware.recovery import KERNEL
 from fakes.node import Node
+from fakes.system.kernel import BUILD, RELEASE
 
 _FLAGS = {
     "a": "all", "s": "kernel-name", "n": "nodename", "r": "kernel-release", "v": "kernel-version",
     "m": "machine", "p": "processor", "i": "hardware-platform", "o": "operating-system",
 }  # fmt: skip
-_BUILD = "#136-Ubuntu SMP Wed Nov 6 10:38:22 UTC 2024"
 
 
 @command("uname", latency_us=1_000)
@@ -29,8 +28,8 @@ def main(argv: Sequence[str], node: Node, out: TextIO, err: TextIO) -> int:
         err.write(f"uname: extra operand '{words[0]}'\nTry 'uname --help' for more information.\n")
         return 1
     told = {
-        "kernel-name": "Linux", "nodename": node.name, "kernel-release": KERNEL,
-        "kernel-version": _BUILD, "machine": "x86_64", "processor": "x86_64",
+        "kernel-name": "Linux", "nodename": node.name, "kernel-release": RELEASE,
+        "kernel-version": BUILD, "machine": "x86_64", "processor": "x86_64",
         "hardware-platform": "x86_64", "operating-system": "GNU/Linux",
     }  # fmt: skip
     wanted = set(told) if "all" in options else set(options) or {"kernel-name"}

@@ -8,8 +8,8 @@ from typing import TextIO
 
 from fakes.commands.options import UnknownOptionError, parse
 from fakes.commands.registry import NOT_UNDERSTOOD, command
-from fakes.hardware.recovery import KERNEL
 from fakes.node import Node
+from fakes.system.kernel import RELEASE
 from fakes.system.uptime import booted_unix_s, load_average
 
 
@@ -80,7 +80,7 @@ def last(argv: Sequence[str], node: Node, out: TextIO, err: TextIO) -> int:
     if not who_for or "reboot" in who_for:
         for began_s in boots:
             out.write(
-                f"reboot   system boot  {KERNEL[:16]} {_stamp(began_s, form)}   still running\n"
+                f"reboot   system boot  {RELEASE[:16]} {_stamp(began_s, form)}   still running\n"
             )
     out.write(f"\nwtmp begins {_stamp(boots[-1] if boots else 0.0, '%a %b %e %H:%M:%S %Y')}\n")
     return 0

@@ -1,4 +1,4 @@
-"""/sys/class/infiniband: the adapters and their ports.
+"""/sys/class/infiniband and its neighbours: the adapters, their ports, and who may use them.
 
 Documentation/ABI/stable/sysfs-class-infiniband.
 """
@@ -14,6 +14,8 @@ from fakes.node import Node
 from fakes.world import World
 
 _PATH = "/sys/class/infiniband"
+_MAD_VERSION, _VERBS_VERSION = 5, 6
+"""IB_USER_MAD_ABI_VERSION and IB_USER_VERBS_ABI_VERSION of Linux 5.15."""
 
 
 @node_tree(_PATH)
@@ -25,6 +27,29 @@ def adapters(node: Node, world: World) -> Files:
         for one in node.network.adapters
     )
     return unless_changed(node, _PATH, state, lambda: _tree(node, at_us))
+
+
+@node_tree("/sys/class/infiniband_mad")
+def management(node: Node, world: World) -> Files:
+    """Management datagrams: the version of their interface, and a device file for each port."""
+    del world
+    return _devices_of(node, "umad", _MAD_VERSION) if "ib_umad" in node.modules else {}
+
+
+@node_tree("/sys/class/infiniband_verbs")
+def verbs(node: Node, world: World) -> Files:
+    """Verbs: the version of their interface, and a device file for each adapter."""
+    del world
+    return _devices_of(node, "uverbs", _VERBS_VERSION) if "ib_uverbs" in node.modules else {}
+
+
+def _devices_of(node: Node, kind: str, version: int) -> Files:
+    files: dict[str, Content] = {"abi_version": f"{version}\n"}
+    for number, adapter in enumerate(node.network.adapters):
+        files[f"{kind}{number}/ibdev"] = f"{adapter.name}\n"
+        if kind == "umad":
+            files[f"{kind}{number}/port"] = "1\n"
+    return files
 
 
 def _tree(node: Node, at_us: int) -> Files:

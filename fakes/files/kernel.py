@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fakes.files.registry import node_file
 from fakes.node import Node
+from fakes.system.kernel import BUILD, RELEASE, VERSION_LINE
 from fakes.system.machine import CPUS, MEMORY_KIB
 from fakes.system.processors import SYSTEM_PROCESSORS
 from fakes.system.uptime import boot_id, load_average, memory_used_kib, uptime_s
@@ -26,6 +27,27 @@ def random_boot_id(node: Node, world: World) -> str:
     return f"{boot_id(node)}\n"
 
 
+@node_file("/proc/version")
+def version(node: Node, world: World) -> str:
+    """The kernel's release, and by what it was built (proc(5))."""
+    del node, world
+    return f"{VERSION_LINE}\n"
+
+
+@node_file("/proc/sys/kernel/osrelease")
+def osrelease(node: Node, world: World) -> str:
+    """What ``uname -r`` prints."""
+    del node, world
+    return f"{RELEASE}\n"
+
+
+@node_file("/proc/sys/kernel/version")
+def build(node: Node, world: World) -> str:
+    """What ``uname -v`` prints."""
+    del node, world
+    return f"{BUILD}\n"
+
+
 @node_file("/proc/modules")
 def modules(node: Node, world: World) -> str:
     """A module a line: name, size, uses, who needs it, state, address (proc(5))."""
@@ -43,7 +65,7 @@ def cmdline(node: Node, world: World) -> str:
     """What the boot loader gave the kernel, as GPU servers commonly have it."""
     del node, world
     return (
-        "BOOT_IMAGE=/boot/vmlinuz-5.15.0-126-generic root=/dev/nvme0n1p2 ro console=tty0 "
+        f"BOOT_IMAGE=/boot/vmlinuz-{RELEASE} root=/dev/nvme0n1p2 ro console=tty0 "
         "console=ttyS0,115200n8 iommu=pt pci=realloc=off modprobe.blacklist=nouveau\n"
     )
 

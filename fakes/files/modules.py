@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from fakes.files.registry import Content, Files, Folder, Link, node_tree
-from fakes.hardware.recovery import KERNEL
 from fakes.node import Node
+from fakes.system.kernel import RELEASE
 from fakes.system.modules import KNOWN
 from fakes.world import World
 
@@ -35,7 +35,7 @@ def lib_modules(node: Node, world: World) -> Files:
     for module in KNOWN.values():
         if module.name.startswith(("nvidia", "gdrdrv")):
             name = module.name.replace("_", "-") if module.name != "nvidia_fs" else module.name
-            files[f"{KERNEL}/updates/dkms/{name}.ko"] = ""
+            files[f"{RELEASE}/updates/dkms/{name}.ko"] = ""
         else:
-            files[f"{KERNEL}/kernel/drivers/{module.name}.ko"] = ""
+            files[f"{RELEASE}/kernel/drivers/{module.name}.ko"] = ""
     return files

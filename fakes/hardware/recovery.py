@@ -27,6 +27,7 @@ from fakes.driver.texts import driver_text
 from fakes.hardware import unowned
 from fakes.hardware.gpu import Gpu
 from fakes.node import Node, Power
+from fakes.system.kernel import VERSION_LINE
 from fakes.world import World
 
 RESET_US = 3 * SECOND_US
@@ -149,7 +150,7 @@ def _come_up(world: World, node: Node, boot: int, *, cold: bool) -> None:
         return  # it went down again meanwhile, and is brought up by another
     node.power = Power.ON
     node.booted_us = world.now_us
-    node.kernel_log.write(world.now_us, f"Linux version {KERNEL} ({node.name})")
+    node.kernel_log.write(world.now_us, VERSION_LINE)
     for gpu in node.gpus:
         if cold:
             gpu.lost = None
@@ -159,7 +160,3 @@ def _come_up(world: World, node: Node, boot: int, *, cold: bool) -> None:
     node.kernel_log.write(world.now_us, driver_text("module_loaded", module=node.driver.version))
     node.begin_services(world)
     world.cluster.node_came_up(node.name)
-
-
-KERNEL = "5.15.0-126-generic"
-"""The kernel of Ubuntu 22.04, which GPU servers commonly run."""

@@ -10,11 +10,11 @@ import time
 from collections.abc import Iterator
 
 from fakes.hardware.noise import mix
-from fakes.hardware.recovery import KERNEL
 from fakes.jobs.records import ClusterJob, Phase
 from fakes.kubernetes.state import Object
 from fakes.node import Node
 from fakes.slurm.states import CPUS, MEMORY_MB
+from fakes.system.kernel import RELEASE
 from fakes.world import World
 
 GPU = "nvidia.com/gpu"
@@ -101,7 +101,7 @@ def node_object(world: World, name: str) -> Object:
                 "architecture": "amd64",
                 "bootID": _uid(f"{name}/{node.boots}"),
                 "containerRuntimeVersion": "containerd://1.7.22",
-                "kernelVersion": KERNEL,
+                "kernelVersion": RELEASE,
                 "kubeletVersion": VERSION,
                 "kubeProxyVersion": VERSION,
                 "operatingSystem": "linux",

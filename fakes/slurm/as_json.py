@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from fakes.hardware.recovery import KERNEL
 from fakes.jobs.records import ClusterJob, Phase
 from fakes.slurm.hostlist import compress
 from fakes.slurm.jobs import JobView, priority_of
@@ -34,6 +33,7 @@ from fakes.slurm.states import (
     unix_s,
 )
 from fakes.slurm.users import user_number
+from fakes.system.kernel import RELEASE
 from fakes.world import World
 
 Object = dict[str, Any]
@@ -115,7 +115,7 @@ def _node(world: World, name: str) -> Object:
         "address": name,
         "hostname": name,
         "state": states_of(world, name),
-        "operating_system": f"Linux {KERNEL}",
+        "operating_system": f"Linux {RELEASE}",
         "partitions": [PARTITION],
         "port": 6818,
         "real_memory": MEMORY_MB,

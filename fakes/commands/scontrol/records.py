@@ -6,7 +6,6 @@ The lines are those of a slurmctld 22.05.8 that was asked; later ones add some.
 from __future__ import annotations
 
 from fakes.commands.scontrol.caller import Caller, Row
-from fakes.hardware.recovery import KERNEL
 from fakes.jobs.records import Phase, Reservation
 from fakes.slurm.hostlist import compress
 from fakes.slurm.jobs import JobView, mebibytes, priority_of
@@ -30,6 +29,7 @@ from fakes.slurm.states import (
     states_of,
 )
 from fakes.slurm.users import user_number
+from fakes.system.kernel import RELEASE
 from fakes.world import World
 
 CONFIGURATION = {
@@ -97,7 +97,7 @@ def node_record(caller: Caller, name: str) -> list[Row]:
         record += [("GresDrain=N/A",), (f"GresUsed={gres_used(world, node)}",)]
     record += [
         (f"NodeAddr={name}", f"NodeHostName={name}", f"Version={VERSION}"),
-        (f"OS=Linux {KERNEL} ",),
+        (f"OS=Linux {RELEASE} ",),
         (f"RealMemory={MEMORY_MB}", f"AllocMem={busy}", f"FreeMem={free_memory_mb(node)}",
          f"Sockets={SOCKETS}", "Boards=1"),
         (f"State={full_state(states_of(world, name))}", "ThreadsPerCore=1", "TmpDisk=0",

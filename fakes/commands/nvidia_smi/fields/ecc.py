@@ -93,13 +93,13 @@ ROWS: tuple[Field[Gpu], ...] = (
     ),
     field(
         "remapped_rows.pending",
-        read=part("nvmlDeviceGetRemappedRows", 2, by=yes),
-        about="Whether a row waits to be replaced at the next reset.",
+        read=part("nvmlDeviceGetRemappedRows", 2),
+        about="1 if a row waits to be replaced at the next reset.",
     ),
     field(
         "remapped_rows.failure",
-        read=part("nvmlDeviceGetRemappedRows", 3, by=yes),
-        about="Whether a row could ever not be replaced.",
+        read=part("nvmlDeviceGetRemappedRows", 3),
+        about="1 if a row could ever not be replaced.",
     ),
     *(
         field(
