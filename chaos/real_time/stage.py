@@ -48,6 +48,7 @@ from fakes.nvml.answer import answer
 from fakes.nvml.endpoint import Endpoint
 from fakes.nvml.shim.build import LibraryError, NoCompilerError, require
 from fakes.system.kernel_log import KernelLogFile
+from fakes.system.limits import limits_text
 from fakes.world import World
 
 _MOST_NODES = 64
@@ -219,6 +220,7 @@ class Stage:
         self._stack.callback(job_logs.close)
         node.job_log.listen(job_logs)
         node.inlet.listen(InletFile(view.inlet(home)))
+        view.limits(home).write_text(limits_text(), encoding="ascii")
         edits = self._edits(node, run.world)
         answering = None
         if self._look_alike is not None:

@@ -30,6 +30,8 @@ GPU_DEVICES = ("nvidiactl", "nvidia-uvm")
 
 _MACHINE = READ_ONLY | NO_SETUID | NO_DEVICES
 _OWN = NO_SETUID | NO_DEVICES
+_SHARED_MEMORY = "mode=1777,size=16g"
+"""As much on every machine; it is no more than a limit."""
 _DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
 _LINKS = {
     "fd": "/proc/self/fd",
@@ -152,7 +154,7 @@ def _make_dev(devices: dict[str, int], own: Sequence[str]) -> None:
         "devpts", "/dev/pts", NO_SETUID | NO_PROGRAMS, "newinstance,ptmxmode=0666,mode=620"
     )
     (dev / "shm").mkdir()
-    kernel.mount("tmpfs", "/dev/shm", _OWN, "mode=1777")
+    kernel.mount("tmpfs", "/dev/shm", _OWN, _SHARED_MEMORY)
     Path(CONSOLE).touch()
     for name in own:
         (dev / name).parent.mkdir(parents=True, exist_ok=True)

@@ -42,6 +42,7 @@ NODE_VARIABLE = "GPUTUI_FAKE_NODE"
 KERNEL_LOG_VARIABLE = "GPUTUI_KERNEL_LOG"
 JOB_LOG_VARIABLE = "GPUTUI_JOB_LOG"
 INLET_VARIABLE = "GPUTUI_INLET"
+LIMITS_VARIABLE = "GPUTUI_LIMITS"
 STATE_VARIABLE = "XDG_STATE_HOME"
 RUN_VARIABLE = "GPUCHAOS_RUN"
 """Names the run to ``gpuchaos`` itself, for those who call it from inside."""
@@ -91,6 +92,11 @@ def kernel_log(directory: Path) -> Path:
 def inlet(directory: Path) -> Path:
     """What a sensor at a node's air inlet tells, as the machine sees it."""
     return directory / "inlet"
+
+
+def limits(directory: Path) -> Path:
+    """What a process of a job may use on a node, as the machine sees it."""
+    return directory / "limits"
 
 
 def programs(directory: Path) -> Path:
@@ -208,6 +214,7 @@ def environment(
     own[KERNEL_LOG_VARIABLE] = str(_SYSTEM_LOGS / log.name if contained else log)
     own[JOB_LOG_VARIABLE] = str((_SYSTEM_LOGS if contained else log.parent) / JOB_LOGS)
     own[INLET_VARIABLE] = str(seen / inlet(directory).name)
+    own[LIMITS_VARIABLE] = str(seen / limits(directory).name)
     own[RUN_VARIABLE] = run
     own[NODE_VARIABLE] = str(seen)
     if library:

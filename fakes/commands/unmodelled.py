@@ -25,7 +25,7 @@ EVERYWHERE = (
     # the node and its health
     "nhc", "nvidia-imex-ctl", "nvidia-cuda-mps-control", "nvidia-settings", "racadm", "ipmi-sel",
     "ipmi-sensors", "ec2-metadata", "mcelog", "ras-mc-ctl", "lctl", "lfs", "mmgetstate",
-    "timedatectl", "hostnamectl", "chronyc", "umount", "swapoff", "kubectl",
+    "hostnamectl", "chronyc", "umount", "swapoff", "kubectl",
     # an Ubuntu's own
     "apt", "apt-get", "apt-cache", "dpkg", "dpkg-query", "snap", "ifconfig", "netstat", "ss",
     "route", "arp", "bridge", "tc", "iptables", "nft", "nmcli", "networkctl", "resolvectl",

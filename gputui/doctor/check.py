@@ -118,6 +118,17 @@ def unread(gpus: Iterable[GpuSample], reading: str, what: str) -> Iterator[Resul
             )
 
 
+def untold(site: Site, readings: Iterable[str], what: str, otherwise: str) -> Iterator[Result]:
+    """Why no GPU tells any of some readings: none could be asked, or the call failed; only where
+    they answered that they have none it is as ``otherwise`` says.
+    """
+    if site.unasked:
+        yield skipped(f"unknown: {site.unasked}")
+        return
+    failed = [one for reading in readings for one in unread(site.gpus, reading, what)]
+    yield from failed or [skipped(otherwise)]
+
+
 def gpu_list(indices: Iterable[int]) -> str:
     """``GPU 3``, or ``GPUs 0, 2, 5``.
 

@@ -75,6 +75,14 @@ class Site:
         sample = self.sample
         return () if sample is None else tuple(gpu for gpu in sample.gpus if not gpu.return_code)
 
+    @property
+    def unasked(self) -> str:
+        """Why nothing is known of any GPU; empty where one answers, or where there is none."""
+        sample = self.sample
+        if sample is None or sample.error:
+            return "NVML cannot be asked"
+        return "no GPU answers" if sample.gpus and not self.gpus else ""
+
     def links(self) -> tuple[LinkSample, ...]:
         """The RDMA ports and network interfaces, read now."""
         return LinkReader(self.root).read(0.0)

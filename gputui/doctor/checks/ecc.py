@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gputui.doctor.check import Result, check, critical, good, skipped, unread, warning
+from gputui.doctor.check import Result, check, critical, good, unread, untold, warning
 from gputui.doctor.site import Site
 from gputui.model import GpuSample
 
@@ -17,7 +17,7 @@ def ecc(site: Site) -> Iterator[Result]:
     """ECC is on, and no error was left uncorrected since the driver was loaded."""
     told = [gpu for gpu in site.gpus if gpu.ecc_enabled is not None]
     if not told:
-        yield skipped("no GPU here tells of ECC")
+        yield from untold(site, ("ecc_enabled",), "its ECC mode", "no GPU here tells of ECC")
         return
     found = [result for gpu in told for result in _of(gpu)]
     found += unread(site.gpus, "ecc_enabled", "its ECC mode")

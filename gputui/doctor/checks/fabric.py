@@ -27,7 +27,8 @@ def fabric(site: Site) -> Iterator[Result]:
     joined = [gpu for gpu in site.gpus if gpu.fabric_state is not None]
     sees_switches = _has_switches(site)
     if not sees_switches and not joined:
-        yield skipped("no NVSwitch here")
+        there = f"no NVSwitch on the PCI bus; the fabric is unknown: {site.unasked}"
+        yield skipped(there if site.unasked else "no NVSwitch here")
         return
     found = [*_version(site)]
     if sees_switches:
@@ -53,7 +54,9 @@ def fabric(site: Site) -> Iterator[Result]:
     yield from found
     if found:
         return
-    if sees_switches:
+    if site.unasked:
+        yield skipped(f"{_COMMAND} runs; whether the fabric is ready is unknown: {site.unasked}")
+    elif sees_switches:
         yield good(f"{_COMMAND} runs in the driver's version; the fabric is ready")
     else:
         yield good(

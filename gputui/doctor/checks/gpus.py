@@ -14,7 +14,7 @@ def gpus(site: Site) -> Iterator[Result]:
     """As many GPUs answer as the settings and the PCI bus say."""
     sample = site.sample
     if sample is None or sample.error:
-        yield skipped("the driver does not answer")
+        yield skipped("unknown: NVML cannot be asked")
         return
     silent = [gpu for gpu in sample.gpus if gpu.return_code]
     for gpu in silent:
@@ -40,6 +40,8 @@ def gpus(site: Site) -> Iterator[Result]:
         for uuid in expected:
             if uuid not in seen:
                 yield critical(f"{uuid} is missing", fix="nvidia-smi -L; lspci -d 10de:")
+    if not sample.gpus and not missing and not expected:
+        yield skipped("NVML counts no GPU here")
     if not silent and not missing and sample.gpus:
         names = ", ".join(sorted({gpu.name or "of unknown model" for gpu in sample.gpus}))
         yield good(f"{gpu_list(gpu.index for gpu in sample.gpus)}: {names}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gputui.doctor.check import Result, check, critical, good, skipped, unread, warning
+from gputui.doctor.check import Result, check, critical, good, unread, untold, warning
 from gputui.doctor.site import Site
 from gputui.model import GpuSample
 
@@ -17,7 +17,9 @@ def pcie(site: Site) -> Iterator[Result]:
     """PCIe links have their full width, and under load their full speed."""
     told = [gpu for gpu in site.gpus if gpu.pcie_width and gpu.pcie_width_max]
     if not told:
-        yield skipped("no GPU here tells of its PCIe link")
+        readings = ("pcie_width", "pcie_width_max")
+        otherwise = "no GPU here tells of its PCIe link"
+        yield from untold(site, readings, "its PCIe link", otherwise)
         return
     found = [result for gpu in told for result in _pcie_of(gpu)]
     found += unread(site.gpus, "pcie_width", "its PCIe link")
@@ -53,7 +55,7 @@ def nvlink(site: Site) -> Iterator[Result]:
     """Every NVLink is up."""
     told = [gpu for gpu in site.gpus if gpu.nvlinks]
     if not told:
-        yield skipped("no GPU here has NVLink")
+        yield from untold(site, ("nvlinks",), "its NVLinks", "no GPU here has NVLink")
         return
     silent = [*unread(told, "nvlinks_down", "its NVLinks")]
     yield from silent

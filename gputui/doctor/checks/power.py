@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from gputui.doctor.check import Result, check, critical, good, skipped
+from gputui.doctor.check import Result, check, critical, good, skipped, untold
 from gputui.doctor.site import Site
 
 HEADROOM = 1.2
@@ -20,7 +20,8 @@ def power(site: Site) -> Iterator[Result]:
     """The supply gives the GPUs' limits together, and a fifth more."""
     limits = [gpu.power_limit_mw for gpu in site.gpus if gpu.power_limit_mw is not None]
     if not limits:
-        yield skipped("no GPU here tells its power limit")
+        otherwise = "no GPU here tells its power limit"
+        yield from untold(site, ("power_limit_mw",), "its power limit", otherwise)
         return
     gpus_w = sum(limits) / 1000
     needed_w = gpus_w * HEADROOM

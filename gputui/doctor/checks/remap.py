@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gputui.doctor.check import Result, check, critical, good, skipped, unread, warning
+from gputui.doctor.check import Result, check, critical, good, unread, untold, warning
 from gputui.doctor.site import Site
 from gputui.model import GpuSample
 
@@ -24,7 +24,12 @@ def remap(site: Site) -> Iterator[Result]:
         if gpu.remap_pending is not None or gpu.retired_pages_pending is not None
     ]
     if not told:
-        yield skipped("no GPU here tells of remapped rows or retired pages")
+        yield from untold(
+            site,
+            ("remap_pending", "retired_pages_pending"),
+            "its spare memory",
+            "no GPU here tells of remapped rows or retired pages",
+        )
         return
     found = [result for gpu in told for result in (*_rows(gpu), *_pages(gpu))]
     found += unread(site.gpus, "remap_pending", "its remapped rows")

@@ -189,3 +189,17 @@ def test_what_a_look_alike_does_not_know_is_125(system, name, argv):
     """With a line that says what."""
     assert system(name, *argv)[0] == NOT_UNDERSTOOD
     assert "not known here" in system.err
+
+
+def test_timedatectl_tells_whether_the_clock_is_kept_right(system):
+    """While chrony runs; and for some hours after, as the kernel has it."""
+    for after_us, synchronised in ((0, "yes"), (600 * MINUTE_US, "no")):
+        if after_us:
+            assert system("timedatectl", "set-ntp", "false") == (0, "")
+            system.world.advance(system.world.now_us + after_us)
+        shown = system("timedatectl", "show", "-p", "NTPSynchronized", "--value")
+        assert shown == (0, f"{synchronised}\n")
+        assert f"System clock synchronized: {synchronised}\n" in system("timedatectl")[1]
+    assert system("timedatectl", "set-ntp", "true") == (0, "")
+    assert system.node.services.is_active("chrony")
+    assert system("timedatectl", "set-timezone", "Asia/Tokyo")[0] == NOT_UNDERSTOOD

@@ -1,6 +1,5 @@
 """The doctor's checks: what each finds, and what mends it."""
 
-import resource
 import socket
 from dataclasses import replace
 
@@ -9,7 +8,7 @@ import pytest
 from gputui.config import Config
 from gputui.doctor.check import Level
 from gputui.doctor.checks import all_checks
-from gputui.doctor.checks.clock import clock_state
+from gputui.doctor.checks.clock import clock_is_synchronised
 from gputui.doctor.checks.exposure import speaks_tls
 from gputui.doctor.checks.sockets import Wanted
 from gputui.doctor.examination import examine, exit_code
@@ -27,6 +26,14 @@ from gputui.model import (
 )
 
 ETHERNET = {"operstate": "up", "carrier": "1"}
+
+
+LIMITS = """\
+Limit                     Soft Limit           Hard Limit           Units
+Max processes             {processes:<20} unlimited            processes
+Max open files            {files:<20} 1048576              files
+Max locked memory         {locked:<20} {locked:<20} bytes
+"""
 
 
 def no_tool(_):
@@ -398,14 +405,25 @@ def test_rdma_ports_are_active_at_one_speed(site, tree):
 def test_rdma_needs_memory_that_may_be_locked(site, tree):
     """With RDMA ports, a limit on locked memory is critical."""
     infiniband_port(tree, "mlx5_0")
-    before = resource.getrlimit(resource.RLIMIT_MEMLOCK)
-    resource.setrlimit(resource.RLIMIT_MEMLOCK, (1 << 16, before[1]))
-    try:
-        found = worst(site(), "limits")
-    finally:
-        resource.setrlimit(resource.RLIMIT_MEMLOCK, before)
-    assert found.level is Level.CRITICAL
-    assert "64 KiB" in found.text
+    tree.write({"proc/self/limits": LIMITS.format(locked=65536, files=1024, processes="unlimited")})
+    locked, files = results(site(), "limits")
+    assert (locked.level, "64 KiB" in locked.text) == (Level.CRITICAL, True)
+    assert (files.level, files.fix) == (Level.WARNING, "ulimit -n 65536")
+
+
+def test_limits_of_jobs_may_be_named(site, tree):
+    """Where the environment names another table than this process's own, that counts."""
+    infiniband_port(tree, "mlx5_0")
+    own = LIMITS.format(locked=65536, files=1024, processes=100)
+    ample = LIMITS.format(locked="unlimited", files=1 << 20, processes="unlimited")
+    tree.write({"proc/self/limits": own, "run/limits": ample})
+    (found,) = results(site(environment={"GPUTUI_LIMITS": "/run/limits"}), "limits")
+    assert found.level is Level.GOOD
+
+
+def test_limits_that_cannot_be_read_are_not_called_good(site):
+    """Without the kernel's table nothing is known."""
+    assert worst(site(), "limits").level is Level.UNCHECKED
 
 
 def test_shared_memory_that_is_missing_cannot_be_checked(site, tree):
@@ -435,8 +453,15 @@ def test_a_service_that_does_not_greet_in_tls_is_plain():
 
 
 def test_the_kernel_is_asked_for_its_clock():
-    """Whatever it says is one of its states."""
-    assert clock_state() in range(6)
+    """It says yes or no."""
+    assert clock_is_synchronised() in (True, False)
+
+
+@pytest.mark.parametrize(("word", "level"), [("yes", Level.GOOD), ("no", Level.WARNING)])
+def test_the_systems_tool_tells_whether_the_clock_is_kept(site, word, level):
+    """Where there is timedatectl, its word counts."""
+    told = f"NTPSynchronized={word}\n"
+    assert worst(site(tool=lambda _: told), "clock").level is level
 
 
 def test_a_check_that_fails_is_a_result(site):
@@ -462,3 +487,40 @@ def test_the_exit_code_is_the_worst(site, make):
     assert code("persistence", persistence_enabled=False) == 1
     assert code("remap", remap_pending=True) == 2
     assert code("shared-memory") == 3
+
+
+GPU_CHECKS = ("ecc", "remap", "pcie", "nvlink", "persistence", "power", "fabric", "gpus")
+
+
+@pytest.mark.parametrize("name", GPU_CHECKS)
+def test_of_gpus_that_nobody_can_ask_nothing_is_said(site, name):
+    """Where NVML fails, that is no word on what the hardware has: not "no NVLink"."""
+    failed = site(sample={"error": "the driver and its library differ", "gpus": ()})
+    found = worst(failed, name)
+    assert (found.level, "unknown" in found.text) == (Level.SKIPPED, True)
+    assert "NVML cannot be asked" in found.text
+
+
+def test_a_manager_that_runs_does_not_make_a_fabric_ready(site, tree):
+    """Only NVML knows whether the GPUs have joined."""
+    tree.write(
+        {
+            "sys/bus/pci/devices/0000:c1:00.0/vendor": "0x10de",
+            "sys/bus/pci/devices/0000:c1:00.0/class": "0x068000",
+            "proc/812/comm": "nv-fabricmanage",
+        }
+    )
+    failed = {"error": "the driver and its library differ", "gpus": (), "driver": None}
+    found = worst(site(sample=failed, tool=lambda _: "570.124.06"), "fabric")
+    assert (found.level, "unknown" in found.text) == (Level.SKIPPED, True)
+
+
+@pytest.mark.parametrize(
+    ("name", "reading"),
+    [("nvlink", "nvlinks"), ("ecc", "ecc_enabled"), ("persistence", "persistence_enabled")],
+)
+def test_a_reading_that_failed_on_every_gpu_is_not_absent(site, make, name, reading):
+    """A call that fails tells nothing of what is there."""
+    why = {"missing": {reading: "timeout"}, reading: None}
+    found = worst(site(*(make.gpu(index, **why) for index in range(8))), name)
+    assert found.level is Level.UNCHECKED
