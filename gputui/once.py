@@ -1,8 +1,10 @@
 """``--once``: one reading, and what it means.
 
-Rates need two samples, so two are taken. If something looks wrong that only a third or a fourth can
-confirm (clocks lowered by heat, say), those are taken as well; a healthy node does not wait. If a
-call hangs, there is time for another sampler to read the GPUs that do answer.
+Rates need two samples, so two are taken; more, where it takes longer until everything was read
+once that is read between samples: links and errors tell of health as well. If something looks wrong
+that only a further one or two can confirm (clocks lowered by heat, a fabric that is not ready),
+those are taken too. If a call hangs, there is time for another sampler to read the GPUs that do
+answer.
 """
 
 from __future__ import annotations
@@ -14,10 +16,16 @@ from collections.abc import Callable
 from gputui.exit_codes import BAD_USAGE, HEALTHY, UNHEALTHY, UNREADABLE
 from gputui.model import GpuState, Severity, Snapshot
 from gputui.monitor import Monitor
+from gputui.sources.completeness import is_complete
 from gputui.streams import complain, writing
 
 _SAMPLES = 2
 _MOST_SAMPLES = 4
+"""As many complete ones confirm what one makes a rule suspect."""
+
+_MOST_INCOMPLETE = 10
+"""Beyond so many nobody waits for what is not read yet: a driver may be slow."""
+
 _SILENT_S = 8.0
 """Longer than a hang takes to be noticed, and another sampler to start and to hang as well."""
 
@@ -32,6 +40,7 @@ class _Reading:
         self.enough = threading.Event()
         self._monitor = monitor
         self._stamps: set[float] = set()
+        self._whole: set[float] = set()
 
     def __call__(self, snapshot: Snapshot) -> None:
         if self.enough.is_set():
@@ -48,8 +57,12 @@ class _Reading:
             return snapshot.silent_s >= _SILENT_S
         if snapshot.sample.error is not None:
             return True
-        count = len(self._stamps)
-        return count >= (_MOST_SAMPLES if self._monitor.undecided else _SAMPLES)
+        if not is_complete(snapshot.sample) and len(self._stamps) < _MOST_INCOMPLETE:
+            return False
+        self._whole.add(snapshot.sample.time_s)
+        if self._monitor.undecided and len(self._whole) < _MOST_SAMPLES:
+            return False
+        return len(self._stamps) >= _SAMPLES
 
 
 def run_once(monitor: Monitor, write: Callable[[Snapshot], str]) -> int:

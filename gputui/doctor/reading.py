@@ -7,10 +7,10 @@ import threading
 from gputui.config import load_config
 from gputui.doctor.site import Site
 from gputui.errors import SourceError
-from gputui.model import NodeSample, Snapshot
+from gputui.model import Snapshot
 from gputui.monitor import Monitor, MonitorOptions
+from gputui.sources.completeness import is_complete
 from gputui.sources.files import system_root
-from gputui.sources.reasons import NOT_MEASURED_YET
 
 _MOST_S = 20.0
 _INTERVAL_S = 0.5
@@ -41,16 +41,11 @@ class _Complete:
     def _says_enough(self, snapshot: Snapshot) -> bool:
         if snapshot.silent_s:
             return snapshot.silent_s >= _SILENT_S
-        if snapshot.sample.error is None and not _is_complete(snapshot.sample):
+        sample = snapshot.sample
+        if sample.error is None and not (sample.gpus and is_complete(sample)):
             return False
         self._stamps.add(snapshot.sample.time_s)
         return not self._monitor.undecided or len(self._stamps) >= _MOST_SAMPLES
-
-
-def _is_complete(sample: NodeSample) -> bool:
-    return bool(sample.gpus) and not any(
-        NOT_MEASURED_YET in gpu.missing.values() for gpu in sample.gpus if not gpu.return_code
-    )
 
 
 def complete_reading(monitor: Monitor) -> tuple[Snapshot | None, str]:
