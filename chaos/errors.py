@@ -74,17 +74,28 @@ class BadScenarioError(UsageError):
 
 
 class Mistakes:
-    """The mistakes found in a scenario file so far: one does not hide the next."""
+    """The mistakes found in a scenario file so far: one does not hide the next.
+
+    What shows in several places and is mended in one (an id that is gone, and all that refer to
+    it) is one mistake: it is told at the first, with the lines of the others.
+    """
 
     def __init__(self) -> None:
         self._found: list[ScenarioError] = []
+        self._same: dict[str, list[ScenarioError]] = {}
 
     def __len__(self) -> int:
         return len(self._found)
 
-    def add(self, place: Place, problem: str) -> None:
-        """Note a mistake."""
-        self._found.append(ScenarioError(place, problem))
+    def add(self, place: Place, problem: str, *, same: str = "") -> None:
+        """Note a mistake. All with the same word for ``same`` are one."""
+        error = ScenarioError(place, problem)
+        if same:
+            shown_in = self._same.setdefault(same, [])
+            shown_in.append(error)
+            if len(shown_in) > 1:
+                return
+        self._found.append(error)
 
     def pop(self) -> ScenarioError:
         """The last one, which is noted no longer."""
@@ -101,7 +112,23 @@ class Mistakes:
     def raise_any(self) -> None:
         """End here if there were mistakes."""
         if self._found:
-            raise BadScenarioError(self._found)
+            raise BadScenarioError(self._told())
+
+    def _told(self) -> Iterator[ScenarioError]:
+        by_first = {id(shown_in[0]): shown_in for shown_in in self._same.values()}
+        for error in self._found:
+            yield _at_the_first(by_first.get(id(error), [error]))
+
+
+def _at_the_first(shown_in: list[ScenarioError]) -> ScenarioError:
+    """One mistake that shows in several places, told at the first of them."""
+    first, *others = sorted(shown_in, key=lambda error: (error.place.line, error.place.column))
+    lines = sorted({error.place.line for error in others} - {first.place.line})
+    if not lines:
+        return first
+    *most, last = map(str, lines)
+    listed = f"lines {', '.join(most)} and {last}" if most else f"line {last}"
+    return ScenarioError(first.place, f"{first.problem} The same in {listed}.")
 
 
 def known(words: Iterable[str], what: str = "Known") -> str:
@@ -110,10 +137,16 @@ def known(words: Iterable[str], what: str = "Known") -> str:
     return f" {what}: {listed}." if listed else ""
 
 
+def nearest(word: str, words: Iterable[str]) -> str | None:
+    """The word that somebody may have meant by an unknown one, if any is near."""
+    by_lower = {choice.lower(): choice for choice in words}
+    near = difflib.get_close_matches(word[:_SHOWN_CHARACTERS].lower(), by_lower, n=1, cutoff=0.6)
+    return by_lower[near[0]] if near else None
+
+
 def did_you_mean(word: str, words: Iterable[str], what: str = "Known") -> str:
     """What to say after an unknown word: the nearest known one, if any is near, and all of them."""
-    choices = list(words)
-    by_lower = {choice.lower(): choice for choice in choices}
-    near = difflib.get_close_matches(word[:_SHOWN_CHARACTERS].lower(), by_lower, n=1, cutoff=0.6)
-    guess = f" Did you mean '{by_lower[near[0]]}'?" if near else ""
+    choices = list(dict.fromkeys(words))
+    near = nearest(word, choices)
+    guess = f" Did you mean '{near}'?" if near is not None else ""
     return f".{guess}{known(choices, what)}"

@@ -133,16 +133,21 @@ class Expectation(Written):
 
 @dataclass(frozen=True, slots=True)
 class ReadingContext:
-    """What a reader has to know: what can be selected, the timeline's ids, where mistakes go.
+    """What a reader has to know: what can be selected, the timeline's ids (None where they could
+    not all be read), where mistakes go.
 
     ``scheduler`` says whether jobs are placed by one, ``memory_bytes`` how much a GPU has.
     """
 
     inventory: Inventory | None
-    ids: tuple[str, ...]
+    ids: tuple[str, ...] | None
     mistakes: Mistakes
     scheduler: bool = True
     memory_bytes: int | None = None
+
+
+NEEDS_SCHEDULER = "needs a scheduler: fleet: {scheduler: slurm}."
+"""What is wrong with all that needs one, where the fleet has none: one mistake."""
 
 
 class Checked(Protocol):
@@ -224,9 +229,10 @@ def read_expectation(position: int, tree: Tree, context: ReadingContext) -> Expe
     within = fields.value("within", Duration, None)
     hold = fields.value("hold", Duration, Duration(0))
     since = fields.word("from")
-    if since is not None and since.text not in context.ids:
+    if since is not None and context.ids is not None and since.text not in context.ids:
         hint = did_you_mean(since.text, context.ids, "Ids of the timeline")
-        context.mistakes.add(since.place, f"from: no entry has the id {quoted(since.text)}{hint}")
+        problem = f"from: no entry has the id {quoted(since.text)}{hint}"
+        context.mistakes.add(since.place, problem, same=f"id {since.text}")
     if len(context.mistakes) > before or expected is None:
         return None
     return Expectation(
@@ -249,24 +255,24 @@ def read_fields(
 ) -> Any:
     """A dataclass of a mapping's values; None where mistakes were noted."""
     before = len(context.mistakes)
+    is_whole = all(_key_of(name) in fields.table for name in required)
     values: dict[str, Any] = {}
     for name, annotation in types.items():
         tree = fields.get(_key_of(name))
         if tree is None:
             if name in required:
-                fields.mistakes.add(
-                    fields.table.place, f"{fields.what} needs the key '{_key_of(name)}'."
-                )
+                fields.note_missing(_key_of(name))
             continue
         with context.mistakes.noting():
             values[name] = _read(plain_type(annotation), tree, _key_of(name), context, fields)
-    if len(context.mistakes) > before:
+    if len(context.mistakes) > before or not is_whole:
         return None
     found = cls(**values)
     for name, problem in found.wrong(context) if hasattr(found, "wrong") else ():
         word = fields.get(_key_of(name))
         place = fields.table.place if word is None else word.place
-        context.mistakes.add(place, f"{_key_of(name)}: {problem}")
+        same = NEEDS_SCHEDULER if problem.endswith(NEEDS_SCHEDULER) else ""
+        context.mistakes.add(place, f"{_key_of(name)}: {problem}", same=same)
     return found if len(context.mistakes) == before else None
 
 
@@ -278,7 +284,7 @@ def _read(kind: type[Any], tree: Tree, name: str, context: ReadingContext, field
         try:
             value.resolve(context.inventory)
         except SelectionError as error:
-            context.mistakes.add(tree.place, f"{name}: {error}.")
+            context.mistakes.add(tree.place, f"{name}: {error}.", same=str(error))
     return value
 
 

@@ -29,7 +29,7 @@ from keyword import iskeyword
 from typing import Any, ClassVar, Protocol, TypeVar, get_origin, get_type_hints
 
 from chaos.errors import did_you_mean, quoted
-from chaos.format.values import BadValueError, convert, shown
+from chaos.format.values import BadValueError, convert, plain_type, shown
 from chaos.selection import Gpus, Inventory, JobId, Nodes, SelectionError
 from chaos.undo import Undo
 from fakes.world import World
@@ -43,7 +43,8 @@ class ArgumentError(ValueError):
     """A mistake in a fault's arguments: one sentence, and the argument at whose door it lies.
 
     ``name`` is None when the fault as a whole is wrong; ``in_name`` says that the mistake is the
-    argument's name, not its value; ``others`` are further ones of the same fault.
+    argument's name, not its value; ``same`` is a word that it shares with others of which it is
+    one; ``others`` are further ones of the same fault.
     """
 
     def __init__(
@@ -52,10 +53,12 @@ class ArgumentError(ValueError):
         name: str | None = None,
         *,
         in_name: bool = False,
+        same: str = "",
     ) -> None:
         super().__init__(problem)
         self.name = name
         self.in_name = in_name
+        self.same = same
         self.others: tuple[ArgumentError, ...] = ()
 
     @classmethod
@@ -76,6 +79,10 @@ class Fault(Protocol):
         ...
 
 
+_CONTENTS = frozenset({"content", "with"})
+"""Arguments that are a file's text, which may be none."""
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
 class Argument:
     """An argument of a fault. ``default`` is None for one that may be left out without any.
@@ -87,6 +94,11 @@ class Argument:
     type: Any
     required: bool
     default: object = None
+
+    @property
+    def is_name(self) -> bool:
+        """Whether it is a text that names something, and not what stands in a file."""
+        return plain_type(self.type) is str and self.name not in _CONTENTS
 
     @property
     def attribute(self) -> str:
@@ -184,14 +196,20 @@ def parse_fault(family: str, given: Mapping[str, str]) -> Fault:
     # A required argument may be missing only because its name is misspelt.
     all_known = not mistakes
     values: dict[str, Any] = {}
+    missing: list[str] = []
     for argument in kind.arguments:
-        if argument.name in given:
+        if given.get(argument.name) == "" and argument.is_name:
+            mistakes.append(ArgumentError(f"{argument.name}: it is empty.", argument.name))
+        elif argument.name in given:
             try:
                 values[argument.attribute] = convert(given[argument.name], argument.type)
             except BadValueError as error:
                 mistakes.append(ArgumentError(f"{argument.name}: {error}", argument.name))
         elif argument.required and all_known:
-            mistakes.append(ArgumentError(f"'{family}' needs the argument '{argument.name}'."))
+            missing.append(f"'{argument.name}'")
+    if missing:
+        arguments = "argument" if len(missing) == 1 else "arguments"
+        mistakes.append(ArgumentError(f"'{family}' needs the {arguments} {' and '.join(missing)}."))
     if mistakes:
         raise ArgumentError.first_of(mistakes)
     try:
@@ -210,7 +228,8 @@ def check_selections(instance: Fault, inventory: Inventory) -> None:
             try:
                 value.resolve(inventory)
             except SelectionError as error:
-                mistakes.append(ArgumentError(f"{argument.name}: {error}.", argument.name))
+                problem = f"{argument.name}: {error}."
+                mistakes.append(ArgumentError(problem, argument.name, same=str(error)))
     if mistakes:
         raise ArgumentError.first_of(mistakes)
 

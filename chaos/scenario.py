@@ -56,7 +56,11 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """A drill. ``vary`` is what may vary between runs, ``drawn`` what was drawn for this one."""
+    """A drill. ``vary`` is what may vary between runs, ``drawn`` what was drawn for this one.
+
+    ``reseeded`` says whether ``seed`` is another than the file's; ``places`` are where the values
+    of the file's keys stand.
+    """
 
     name: str
     why: str
@@ -68,7 +72,11 @@ class Scenario:
     vary: tuple[Variation, ...] = ()
     drawn: Mapping[str, str] = field(default_factory=dict)
     reseeded: bool = False
-    """Whether ``seed`` is another than the file's."""
+    places: Mapping[str, Place] = field(default_factory=dict)
+
+    def place_of(self, key: str) -> Place:
+        """Where a key of the file has its value; the file's beginning, where it has no such key."""
+        return self.places.get(key, Place(str(self.path), 1, 1))
 
     def seeded(self, seed: int | None) -> Scenario:
         """The same with another seed, and what varies drawn by it; with None as it is."""

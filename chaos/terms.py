@@ -109,7 +109,7 @@ class TermsReader:
         top: Fields,
         given: Given,
         inventory: Inventory | None,
-        ids: Sequence[str],
+        ids: Sequence[str] | None,
         folder: Path,
     ) -> None:
         self._top = top
@@ -117,9 +117,10 @@ class TermsReader:
         fleet = given.fleet
         self._context = ReadingContext(
             inventory,
-            tuple(ids),
+            None if ids is None else tuple(ids),
             top.mistakes,
-            scheduler=fleet.scheduler is not None,
+            # Of a fleet that could not be read nobody knows that it has none.
+            scheduler=inventory is None or fleet.scheduler is not None,
             memory_bytes=fleet.profile.memory.total_mib << 20,
         )
         self._folder = folder
@@ -213,7 +214,8 @@ class TermsReader:
     def _words(self, fields: Fields) -> tuple[str, ...]:
         tree = fields.get("run")
         if tree is None:
-            raise ScenarioError(fields.table.place, "runbook needs the key 'run'.")
+            fields.note_missing("run")
+            return ()
         words = self._texts(tree, "run") if isinstance(tree, Items) else [self._text(tree, "run")]
         if not words:
             raise ScenarioError(tree.place, "run: expected a path, or a list of words.")
@@ -235,6 +237,8 @@ class TermsReader:
 
     def _kinds(self, tree: Tree | None) -> tuple[str, ...]:
         kinds = []
+        if isinstance(tree, Items) and not tree.items:
+            self._mistakes.add(tree.place, "when: the list is empty: leave it out for any kind.")
         for one in self._list(tree):
             if isinstance(one, Word) and one.text not in incident_kinds():
                 hint = did_you_mean(one.text, incident_kinds(), "Known kinds")
@@ -250,7 +254,7 @@ class TermsReader:
         try:
             nodes = Nodes.parse(word.text).resolve(inventory) if inventory else (word.text,)
         except SelectionError as error:
-            self._mistakes.add(word.place, f"on: {error}.")
+            self._mistakes.add(word.place, f"on: {error}.", same=str(error))
             return None
         if len(nodes) != 1:
             self._mistakes.add(word.place, f"on: {quoted(word.text)} is more than one node.")

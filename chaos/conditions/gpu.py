@@ -26,21 +26,24 @@ class GpuWord(str, Enum):
 
 
 class Temperature(Comparison):
-    """A comparison in degrees Celsius."""
+    """A comparison in degrees Celsius, as far as an eight-bit sensor reads."""
 
     units = (Unit("C", 1.0),)
+    most = 255.0
 
 
 class Power(Comparison):
-    """A comparison in watts."""
+    """A comparison in watts: below ten kilowatts a GPU."""
 
     units = (Unit("W", 1000.0), Unit("kW", 1_000_000.0))
+    most = 10_000_000.0
 
 
 class Clock(Comparison):
-    """A comparison in megahertz."""
+    """A comparison in megahertz: below ten gigahertz."""
 
     units = (Unit("MHz", 1.0), Unit("GHz", 1000.0))
+    most = 10_000.0
 
 
 class Share(Comparison):
@@ -58,6 +61,8 @@ class Memory(Comparison):
 
 class Number(Comparison):
     """A comparison of a plain number."""
+
+    counted = True
 
 
 @condition("gpu")

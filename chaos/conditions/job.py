@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from chaos.condition import condition
-from chaos.expectation import ReadingContext
+from chaos.expectation import NEEDS_SCHEDULER, ReadingContext
 from chaos.selection import JobId
 from fakes.jobs.cluster import Phase, UnknownError
 from fakes.world import World
@@ -47,7 +47,7 @@ class JobCondition:
     def wrong(self, context: ReadingContext) -> Iterator[tuple[str, str]]:
         """What only a scheduler can make of it."""
         if self.is_ in _SCHEDULED and not context.scheduler:
-            yield "is_", f"'{self.is_.value}' needs a scheduler: fleet: {{scheduler: slurm}}."
+            yield "is_", f"'{self.is_.value}' {NEEDS_SCHEDULER}"
 
     def broken(self, world: World) -> str:
         """What it is instead."""

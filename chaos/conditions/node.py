@@ -8,7 +8,7 @@ from enum import Enum
 
 from chaos.condition import condition
 from chaos.errors import ScenarioError, did_you_mean, quoted
-from chaos.expectation import ReadingContext
+from chaos.expectation import NEEDS_SCHEDULER, ReadingContext
 from chaos.format.yaml_tree import Items, Tree, Word, kind_of
 from chaos.selection import Inventory, Nodes
 from fakes.system.units import BY_NAME, full_name
@@ -64,7 +64,7 @@ class NodeCondition:
     def wrong(self, context: ReadingContext) -> Iterator[tuple[str, str]]:
         """What only a scheduler can make of it."""
         if self.is_ is not None and self.is_ in _SCHEDULED and not context.scheduler:
-            yield "is_", f"'{self.is_.value}' needs a scheduler: fleet: {{scheduler: slurm}}."
+            yield "is_", f"'{self.is_.value}' {NEEDS_SCHEDULER}"
 
     def broken(self, world: World) -> str:
         """What the first that is otherwise is instead."""

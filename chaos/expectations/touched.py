@@ -56,7 +56,7 @@ def _read(kind: type[_S], tree: Tree | None, name: str, context: ReadingContext)
         except BadValueError as error:
             context.mistakes.add(one.place, f"{name}: {error}")
         except SelectionError as error:
-            context.mistakes.add(one.place, f"{name}: {error}.")
+            context.mistakes.add(one.place, f"{name}: {error}.", same=str(error))
         else:
             found.append(selection)
     return found

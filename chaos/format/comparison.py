@@ -25,6 +25,9 @@ _OPERATORS: dict[str, Callable[[float, float], bool]] = {
 }
 
 
+_EXACT = ("", "=", "==", "!=")
+
+
 @dataclass(frozen=True, slots=True)
 class Unit:
     """A unit of measurement, and how many of the world's own one of it is."""
@@ -37,11 +40,13 @@ class Unit:
 class Comparison:
     """A comparison with a number in the world's own units. ``text`` is as it was written.
 
-    Each sort of quantity has its ``units``, the usual one first.
+    Each sort of quantity has its ``units``, the usual one first. What is ``counted`` may be
+    exactly so; what is measured hits a number other than 0 by chance alone, and is to be compared.
     """
 
     units: ClassVar[tuple[Unit, ...]] = (Unit("", 1.0),)
     most: ClassVar[float] = math.inf
+    counted: ClassVar[bool] = False
 
     text: str
     sign: str
@@ -50,7 +55,15 @@ class Comparison:
     @classmethod
     def read(cls, tree: Tree, name: str, context: object) -> Comparison:
         """The comparison under a key, in the units of this sort; values are from 0 to ``most``."""
-        return read_comparison(tree, name, cls.units, cls.most)
+        comparison = read_comparison(tree, name, cls.units, cls.most)
+        if not cls.counted and comparison.sign in _EXACT and comparison.number:
+            amount = tree.text.lstrip("!= ") if isinstance(tree, Word) else ""
+            raise ScenarioError(
+                tree.place,
+                f"{name}: {quoted(comparison.text)} is no comparison: what is measured is hardly "
+                f'ever exactly so. Write "< {amount}" or ">= {amount}".',
+            )
+        return comparison
 
     def holds(self, value: float | None) -> bool:
         """Whether it holds of a value; of none it does not."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 
-from chaos.errors import Mistakes, Place, ScenarioError
+from chaos.errors import Mistakes, Place, ScenarioError, quoted
 from chaos.expectation import Expectation
 from chaos.expectations.action import ActionExpected
 from chaos.expectations.call import CallExpected
@@ -18,7 +18,7 @@ from chaos.expectations.incident import IncidentExpected
 from chaos.expectations.never import NeverExpected
 from chaos.format.values import Duration
 from chaos.judging.matching import ActionMatch, CallMatch, IncidentMatch, Where
-from chaos.scenario import Entry, Scenario
+from chaos.scenario import Entry, Heal, Scenario
 from chaos.selection import Inventory
 from chaos.terms import Terms
 
@@ -38,12 +38,34 @@ def check_together(
                 f"it would come at {Duration(entry.at_us)}, and the run stops after "
                 f"{Duration(after_us)}.",
             )
+    _check_heals(timeline, mistakes)
     for first, second in combinations(terms.expectations, 2):
         # What a runbook's exit says has no line of its own: it stands at the end.
         earlier, later = (first, second) if second.position else (second, first)
         problem = _contradiction(first, second, inventory)
         if problem:
             mistakes.add(later.place, f"{problem} (line {earlier.place.line}).")
+
+
+def _check_heals(timeline: Sequence[Entry], mistakes: Mistakes) -> None:
+    """Note what is healed before it breaks, twice, or was never broken."""
+    by_id = {entry.id: entry for entry in timeline if entry.id is not None}
+    healed: dict[str, Entry] = {}
+    for entry in timeline:
+        broken = by_id.get(entry.what.id) if isinstance(entry.what, Heal) else None
+        if broken is None or broken.id is None:
+            continue
+        name = quoted(broken.id)
+        if isinstance(broken.what, Heal):
+            problem = f"{name} is itself a heal: there is nothing to take back."
+        elif broken.id in healed:
+            problem = f"{name} is healed already (line {healed[broken.id].place.line})."
+        elif entry.at_us < broken.at_us:
+            problem = f"{name} comes only at {Duration(broken.at_us)}: heal it after that."
+        else:
+            healed[broken.id] = entry
+            continue
+        mistakes.add(entry.place, f"heal: {problem}")
 
 
 def _check_time(

@@ -38,7 +38,7 @@ def read_fault(
             check_selections(fault, inventory)
     except ArgumentError as error:
         for one in (error, *error.others):
-            mistakes.add(_place_of(one, place, tree), str(one))
+            mistakes.add(_place_of(one, place, tree), str(one), same=one.same)
         return None
     return fault
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from chaos.errors import Mistakes, ScenarioError, did_you_mean, quoted
+from chaos.errors import Mistakes, ScenarioError, did_you_mean, nearest, quoted
 from chaos.format.values import BadValueError, convert
 from chaos.format.yaml_tree import Items, Table, Tree, Word, kind_of
 
@@ -14,7 +14,8 @@ class Fields:
     """A mapping of which every key is known, and how to read its values.
 
     Unknown keys, values that do not read and keys that are missing are noted as ``mistakes``; what
-    is no mapping at all is a :class:`ScenarioError`.
+    is no mapping at all is a :class:`ScenarioError`. ``misspelt`` are known keys that an unknown
+    one may stand for: that they are missing is no other mistake.
     """
 
     def __init__(self, tree: Tree, names: Sequence[str], what: str, mistakes: Mistakes) -> None:
@@ -23,6 +24,9 @@ class Fields:
                 tree.place, f"{what} is a mapping of {', '.join(names)}, not {kind_of(tree)}."
             )
         _note_unknown(tree, names, what, mistakes)
+        self.misspelt = frozenset(
+            nearest(key.text, names) for key, _ in tree.entries if key.text not in names
+        )
         self.table = tree
         self.what = what
         self.mistakes = mistakes
@@ -41,9 +45,13 @@ class Fields:
 
     def need(self, name: str) -> Word | None:
         """The word under a key that must be there; None: that it is not has been noted."""
-        if name not in self.table:
-            self.mistakes.add(self.table.place, f"{self.what} needs the key '{name}'.")
+        self.note_missing(name)
         return self.word(name)
+
+    def note_missing(self, name: str) -> None:
+        """Note that a key is not there, if it is not, nor another one in its stead."""
+        if name not in self.table and name not in self.misspelt:
+            self.mistakes.add(self.table.place, f"{self.what} needs the key '{name}'.")
 
     def value(self, name: str, kind: type, default: Any) -> Any:
         """The word under a key as a value of a type; the default if there is none, or a bad one."""

@@ -14,7 +14,7 @@ from chaos.fleet import MAX_GPUS, MAX_NODES, Fleet, Given, Job, gpus_of
 from chaos.format.fault_reader import read_fault
 from chaos.format.fields import Fields, items_of, read_value
 from chaos.format.values import Count, DriverVersion, Percent, Size
-from chaos.format.yaml_tree import Tree, Word, kind_of
+from chaos.format.yaml_tree import Table, Tree, Word, kind_of
 from chaos.selection import Gpus, Inventory, JobId, Nodes, SelectionError
 from fakes.profile import models
 
@@ -147,6 +147,8 @@ class _Jobs:
     def read(self, tree: Tree) -> None:
         """Read the next."""
         before = len(self._mistakes)
+        if isinstance(tree, Table) and not tree.entries:
+            raise ScenarioError(tree.place, "a job needs an id, and gpus or nodes.")
         fields = Fields(tree, JOB_KEYS, "a job", self._mistakes)
         name = self._id(fields, tree)
         gpus = self._gpus(fields, name)
@@ -176,9 +178,11 @@ class _Jobs:
 
     def _gpus(self, fields: Fields, job: str) -> Gpus | None:
         if ("gpus" in fields.table) == ("nodes" in fields.table):
-            raise ScenarioError(
-                fields.table.place, f"job {quoted(job)} needs gpus or nodes, and not both."
-            )
+            if not {"gpus", "nodes"} & fields.misspelt:
+                self._mistakes.add(
+                    fields.table.place, f"job {quoted(job)} needs gpus or nodes, and not both."
+                )
+            return None
         name = "gpus" if "gpus" in fields.table else "nodes"
         word = fields.word(name)
         if name == "gpus":
@@ -190,7 +194,7 @@ class _Jobs:
             try:
                 gpus.resolve(Inventory(self._fleet.names, self._fleet.gpus))
             except SelectionError as error:
-                self._mistakes.add(word.place, f"{error}.")
+                self._mistakes.add(word.place, f"{error}.", same=str(error))
         return gpus
 
     def _hold(self, job: Job, tree: Tree, fleet: Fleet) -> None:

@@ -57,4 +57,5 @@ def _scenario(top: Fields, path: Path) -> Scenario:
         top.value("seed", int, 0),
         terms,
         read_vary(top.get("vary"), entries, timeline.inventory, top.mistakes),
+        places={key.text: value.place for key, value in top.table.entries},
     )

@@ -7,6 +7,7 @@ are refused: a scenario must read the same to a person and to every YAML library
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +27,8 @@ from ruamel.yaml.events import (
     StreamEndEvent,
     StreamStartEvent,
 )
+from ruamel.yaml.scanner import ScannerError
+from ruamel.yaml.tokens import ScalarToken
 
 from chaos.errors import Mistakes, Place, ScenarioError, UsageError, quoted, shortened
 
@@ -35,6 +38,7 @@ MAX_ITEMS = 5_000
 _MAX_KEYS = 1_000
 _MAX_TREES = 200_000
 """In a whole file: so much takes the parser seconds."""
+_LOOKS_LIKE_KEYS = re.compile(r"[{}\[\]]|\w: ")
 _QUOTE_HINT = 'quote a selector that begins with a star: "*/3".'
 
 
@@ -80,7 +84,36 @@ def kind_of(tree: Tree) -> str:
     """What a tree is, in a user's words."""
     if isinstance(tree, Word):
         return quoted(tree.text) if tree.text else "nothing"
-    return "a list" if isinstance(tree, Items) else "a mapping"
+    if isinstance(tree, Items):
+        return "a list"
+    return "a mapping" if tree.entries else "an empty mapping"
+
+
+def _is_cut_number(key: Word, value: Any) -> bool:
+    """Whether a key is what stood behind the comma of a number, ``000`` of ``1,000``."""
+    is_empty = isinstance(value, ScalarEvent) and not value.style and not value.value
+    return is_empty and re.match(r"[0-9]{3}(?![0-9])", key.text) is not None
+
+
+def _quote_left_open(text: str, line: int) -> Any | None:
+    """Where the first quoted text begins that goes over the end of its line and takes keys in, up
+    to the line (from 0) on which the file ceased to be YAML. None: no quote is to blame.
+    """
+    scanner = YAML(typ="safe", pure=True).scan(text)
+    try:
+        for token in scanner:
+            if token.start_mark.line > line:
+                break
+            if isinstance(token, ScalarToken) and token.style in ('"', "'"):
+                over = token.end_mark.line > token.start_mark.line
+                if over and _LOOKS_LIKE_KEYS.search(token.value):
+                    return token.start_mark
+    except ScannerError as error:
+        if error.context == "while scanning a quoted scalar":
+            return error.context_mark
+    except YAMLError:
+        return None
+    return None
 
 
 def read_tree(path: Path, mistakes: Mistakes) -> Tree:
@@ -146,6 +179,12 @@ class _Builder:
             )
             place = Place(self._file, mark.line + 1, mark.column + 1)
             problem = shortened(str(error.problem), 200)
+            opened = _quote_left_open(text, mark.line)
+            if opened is not None:
+                place = Place(self._file, opened.line + 1, opened.column + 1)
+                problem = "the quote that opens here is not closed on its line"
+            elif "'\\t'" in problem:
+                problem = "a tab: indent with spaces"
             raise ScenarioError(place, f"not YAML: {problem}.{hint}") from error
         except YAMLError as error:
             position = getattr(error, "position", 0) or 0
@@ -205,7 +244,12 @@ class _Builder:
                 raise self._error(event, "merges (<<) are not allowed: write it out.")
             if len(entries) == _MAX_KEYS:
                 raise self._error(event, f"more than {_MAX_KEYS} keys in one mapping.")
-            value = self._tree(next(self._events), depth + 1)
+            following = next(self._events)
+            if start.flow_style and _is_cut_number(key, following):
+                raise self._error(
+                    event, f"a comma ends the value before {quoted(key.text)}: leave it out."
+                )
+            value = self._tree(following, depth + 1)
             if key.text in entries:
                 first = entries[key.text][0].place.line
                 self._mistakes.add(

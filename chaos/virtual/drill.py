@@ -10,7 +10,7 @@ moment at which something may happen to the next::
 
 from __future__ import annotations
 
-from chaos.errors import UsageError
+from chaos.errors import ScenarioError, UsageError
 from chaos.expectations.started import StartExpected
 from chaos.fleet import build_world
 from chaos.journal import Journal, TextOut
@@ -33,11 +33,14 @@ _STEP_US = SECOND_US
 
 def check_testable(scenario: Scenario) -> None:
     """Refuse a scenario that would prove nothing."""
-    place = f"{scenario.path}:1:1"
     if not scenario.timeline:
-        raise UsageError(f"{place}: nothing breaks: a test needs a timeline.")
+        raise ScenarioError(
+            scenario.place_of("timeline"), "nothing breaks: a test needs a timeline."
+        )
     if all(isinstance(one.expected, StartExpected) for one in scenario.terms.expectations):
-        raise UsageError(f"{place}: nothing is expected: a test needs 'expect'.")
+        raise ScenarioError(
+            scenario.place_of("expect"), "nothing is expected: a test needs 'expect'."
+        )
 
 
 def drill(scenario: Scenario, *, seed: int | None = None, out: TextOut | None = None) -> Result:
