@@ -74,8 +74,9 @@ long: $(VENV)/.test  ## what takes longer than the tests may
 clients:  ## fetch the programs from elsewhere that the tests run on the fake (Debian)
 	@tests/clients/get_nvtop.sh .cache/nvtop
 
-generate: $(VENV)/.dev  ## the NVML table, from the public header; the schema of scenarios, from the code
+generate: $(VENV)/.dev  ## the NVML table, from the public header; the index of commands and the schema of scenarios, from the code
 	$(BIN)/python -m fakes.nvml.shim.generate
+	$(BIN)/python -m fakes.commands.generate
 	$(BIN)/gpuchaos schema > scenarios/scenario.schema.json
 
 clean:  ## everything that make has made

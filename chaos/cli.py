@@ -8,6 +8,7 @@ not give, 255 our own fault; with ``-- CMD``, CMD's own status. Nothing ends in 
 from __future__ import annotations
 
 import errno
+import gc
 import os
 import signal
 import sys
@@ -29,6 +30,10 @@ _THE_MACHINES = frozenset(
     )
 )  # fmt: skip
 """Errors of the operating system that say something of the machine, and not of our code."""
+
+
+_OBJECTS_BETWEEN_COLLECTIONS = 50_000
+"""Nearly all that a command makes lives until it ends: there is little garbage to look for."""
 
 
 def _overview() -> str:
@@ -85,6 +90,7 @@ def _printed(argv: Sequence[str]) -> int:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command line; the exit status."""
+    gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
     open_standard_streams()
     with lossy_errors():
         return _judged(sys.argv[1:] if argv is None else argv)

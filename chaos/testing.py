@@ -6,12 +6,10 @@ What ``gpuchaos test``, the reports from journals and the plug-in for pytest hav
 from __future__ import annotations
 
 import argparse
-import multiprocessing
 import signal
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -124,6 +122,10 @@ def run_tests(
             if tested.signal:
                 return
         return
+    # Only here: they are large, and most tests run alone.
+    import multiprocessing
+    from concurrent.futures import ProcessPoolExecutor
+
     # nvidia-ml-py knows one library in a process: those that run at a time need one each.
     context = multiprocessing.get_context("fork")
     with ProcessPoolExecutor(side_by_side, mp_context=context) as pool:

@@ -58,15 +58,24 @@ class Grounds:
 
     # --- serving ---------------------------------------------------------------------------------
 
-    def serve(self) -> bool:
-        """Do what programs ask for; whether any did."""
-        ready = self.selector.select(0.0)
+    def serve(self, wait_s: float = 0.0) -> bool:
+        """Do what programs ask for; whether any did. None asking, wait for one so many seconds."""
+        ready = self.selector.select(wait_s)
         for key, _ in ready:
             key.data()
         if ready:
             self.stirred = True
             self.show(happened=False)
         return bool(ready)
+
+    @property
+    def is_anybody_concerned(self) -> bool:
+        """Whether somebody is to go on now, or may be; nobody else sees that time goes by."""
+        return (
+            self.stirred
+            or self.next_due_us() <= self._run.world.now_us
+            or any(live.host.pending for live in self._live.values())
+        )
 
     def show(self, *, happened: bool) -> None:
         """Let calls go on that are due, and show everybody what they changed."""

@@ -16,7 +16,7 @@ import os
 import shlex
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from functools import partial
 from pathlib import Path
@@ -48,6 +48,9 @@ _UPTIME_S = 3 * 86_400.0
 _STEP_US = SECOND_US
 _REAL_STEP_S = 0.05
 """How long a runbook may wait for nothing of ours before its waiting counts as real time."""
+
+_FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.001, 0.01
+"""How long not to look whether a runbook that works has come to rest; a call of its ends that."""
 
 _MOST_PROCESSES = 500
 """How many processes a runbook may have on a node at one time."""
@@ -161,7 +164,8 @@ class Rehearsal(Drill):
         watching.until(max(min(due_us, before_us + _STEP_US, end_us), before_us))
         self._grounds.stirred = self._grounds.stirred or self.world.events != events
         self._note_incidents(watching)
-        self._grounds.show(happened=True)
+        if self._grounds.is_anybody_concerned:
+            self._grounds.show(happened=True)
         self._clear_what_went_down()
         self._look()
         self._start_runbook()
@@ -172,12 +176,14 @@ class Rehearsal(Drill):
         if not self._grounds.stirred:
             return
         began_s = still_s = time.monotonic()
+        pause_s = 0.0
         while (busy := self._busy) and not (self._is_given_up or self._note_ended_nodes()):
             self._check_how_many(busy)
-            served = self._grounds.serve()
+            served = self._grounds.serve(pause_s)
             now_s = time.monotonic()
             if served or self._is_coming_or_going or not self._grounds.are_quiet(busy):
                 still_s = now_s
+                pause_s = 0.0 if served else min(max(2 * pause_s, _FIRST_PAUSE_S), _LONGEST_PAUSE_S)
             elif self._grounds.serve() or self._note_ends():
                 continue
             elif is_last or self._grounds.begin_held():
@@ -197,12 +203,13 @@ class Rehearsal(Drill):
         self._grounds.stirred = False
 
     @property
-    def _busy(self) -> tuple[str, ...]:
-        """The nodes on which somebody may do something."""
-        busy = dict.fromkeys((*self._left, *filter(self._grounds.living, self._names)))
-        if self._under_test is not None:
-            busy[self._under_test.started.node] = None
-        return tuple(busy)
+    def _busy(self) -> dict[str, int]:
+        """The nodes on which somebody may do something, and how many processes each has."""
+        living = {name: self._grounds.living(name) for name in self._names}
+        started = (self._under_test.started.node,) if self._under_test is not None else ()
+        return {name: living[name] for name in living if living[name]} | {
+            name: living[name] for name in (*self._left, *started)
+        }
 
     @property
     def _is_coming_or_going(self) -> bool:
@@ -218,13 +225,13 @@ class Rehearsal(Drill):
             return True
         return self._note_what_is_left()
 
-    def _check_how_many(self, nodes: Sequence[str]) -> None:
+    def _check_how_many(self, living: Mapping[str, int]) -> None:
         """A runbook that starts processes without end is ended: they are this machine's."""
-        if any(self._grounds.living(node) > _MOST_PROCESSES for node in nodes):
+        if any(number > _MOST_PROCESSES for number in living.values()):
             self._doubt(f"the runbook has more than {_MOST_PROCESSES} processes")
             self._give_up()
 
-    def _doubt_timeouts(self, nodes: Sequence[str]) -> None:
+    def _doubt_timeouts(self, nodes: Collection[str]) -> None:
         """A time-out of the script's own that this machine's clock ends does not fire while the
         run's jumps.
 
@@ -266,6 +273,7 @@ class Rehearsal(Drill):
         self.journal.write(self.world.now_us, "runbook", facts)
         variables = environment(os.environ, incident_object(incident))
         entrance, variables = self._stage.entrance(node, words, variables, self._runbook.folder)
+        self._grounds.show(happened=True)  # nobody has looked for a while
         self._grounds.refresh_files(node)
         self._under_test = UnderTest(
             started, entrance, variables, self._runbook.folder, self._grounds.selector

@@ -1,7 +1,9 @@
 """How a look-alike command is written, found by name, and called.
 
-A look-alike is one module (or package) of ``fakes/commands/``. It is found by itself, and has one
-function that does what the command does and returns its exit status::
+A look-alike is one module (or package) of ``fakes/commands/``. It is found by itself; an index says
+which module has which commands, so that only what is called is imported (``python -m
+fakes.commands.generate``). It has one function that does what the command does and returns its exit
+status::
 
     @command("dmesg", latency_us=5_000)
     def main(argv: Sequence[str], node: Node, out: TextIO) -> int:
@@ -21,17 +23,20 @@ from __future__ import annotations
 
 import inspect
 import pkgutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 from typing import Any, NoReturn, TextIO, TypeVar
 
+from fakes.commands.index import NAMES
 from fakes.hardware.recovery import Refusal, reset_gpu
 from fakes.node import Node
 from fakes.nvml.codes import Code
 from fakes.world import World
+
+_PACKAGE = "fakes.commands"
 
 _REFUSALS = {
     Refusal.IN_USE: Code.IN_USE,
@@ -182,15 +187,63 @@ def command(*names: str, latency_us: Latency) -> Callable[[_Function], _Function
     return register
 
 
+class _Commands(Mapping[str, Command]):
+    """Commands by their names, of which those that lie in ``modules`` are still to be imported."""
+
+    def __init__(self, known: Mapping[str, Command], modules: Mapping[str, str]) -> None:
+        self._known = dict(known)
+        self._modules = modules
+
+    def __getitem__(self, name: str) -> Command:
+        found = self._known.get(name)
+        if found is None:
+            import_module(self._modules[name])
+            found = self._known[name] = _commands[name]
+        return found
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._known or name in self._modules
+
+    def __iter__(self) -> Iterator[str]:
+        return iter({**self._known, **self._modules})
+
+    def __len__(self) -> int:
+        return len({**self._known, **self._modules})
+
+
 @cache
 def commands() -> Mapping[str, Command]:
-    """All look-alikes, by name; and what stands for commands that have none (unmodelled.py)."""
-    folder = import_module("fakes.commands")
-    for module in pkgutil.iter_modules(folder.__path__, f"{folder.__name__}."):
-        import_module(module.name)
-    for name, stand_in in import_module("fakes.commands.unmodelled").stand_ins():
-        _commands.setdefault(name, stand_in)
-    return _commands
+    """All look-alikes, by name; and what stands for commands that have none (unmodelled.py).
+
+    What the index names is imported when it is asked for, and not before.
+    """
+    for module in _modules():
+        if module not in NAMES:
+            import_module(f"{_PACKAGE}.{module}")
+    modules = {name: f"{_PACKAGE}.{module}" for module, names in NAMES.items() for name in names}
+    known = dict(_commands)
+    for name, stand_in in import_module(f"{_PACKAGE}.unmodelled").stand_ins():
+        if name not in modules:
+            known.setdefault(name, stand_in)
+    return _Commands(known, modules)
+
+
+def names_by_module() -> dict[str, tuple[str, ...]]:
+    """The commands of each module of the package, all of which are imported for it."""
+    found = {module: import_module(f"{_PACKAGE}.{module}").__name__ for module in _modules()}
+    return {
+        module: tuple(
+            name
+            for name, command in _commands.items()
+            if f"{command.function.__module__}.".startswith(f"{path}.")
+        )
+        for module, path in found.items()
+    }
+
+
+def _modules() -> list[str]:
+    """What there is in the package: commands, and what several of them share."""
+    return sorted(module.name for module in pkgutil.iter_modules(import_module(_PACKAGE).__path__))
 
 
 def _unknown_parameter(function: Callable[..., int], name: str) -> str:

@@ -3,18 +3,22 @@
 They are written in place: whoever sees one through a mount of its own keeps seeing it.
 """
 
+# ruff: noqa: PTH102, PTH108, PTH211 (paths are text here: there are a thousand of them)
+
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 from pathlib import Path
 
-from fakes.files.registry import Content, Files, Folder, Link, View, views
+from fakes.files.registry import Content, Files, Folder, View, views
 from fakes.node import Node
 from fakes.world import World
 
 FOLDER_MODE = 0o755
 FILE_MODE = 0o644
+_WRITING = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC
 
 
 class KeptFiles:
@@ -51,35 +55,38 @@ class KeptFiles:
         self._shown[view] = wanted
 
 
-def _make_folder(path: Path) -> None:
-    missing = []
-    while not path.exists():
-        missing.append(path)
-        path = path.parent
-    for each in reversed(missing):
-        each.mkdir()
-        each.chmod(FOLDER_MODE)
+def _make_folder(path: str, folders: set[str]) -> None:
+    """Make a directory, and those above it; ``folders`` are those that are known to be there."""
+    if path in folders:
+        return
+    try:
+        os.mkdir(path, FOLDER_MODE)
+    except FileExistsError:
+        pass
+    except FileNotFoundError:
+        _make_folder(path.rpartition("/")[0], folders)
+        os.mkdir(path, FOLDER_MODE)
+    folders.add(path)
 
 
 def _write(path: str, content: Content, folders: set[str]) -> None:
-    parent = os.path.dirname(path)  # noqa: PTH120 (a thousand of them, as a node begins)
-    if parent not in folders:
-        _make_folder(Path(parent))
-        folders.add(parent)
-    if isinstance(content, Folder):
-        _make_folder(Path(path))
-    elif isinstance(content, Link):
-        if os.path.lexists(path):
-            os.unlink(path)  # noqa: PTH108
-        os.symlink(content.target, path)  # noqa: PTH211
-    else:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, FILE_MODE)
+    """Write a file in place, in whatever state it is. There are a thousand as a node begins."""
+    _make_folder(path.rpartition("/")[0], folders)
+    if isinstance(content, str):
+        descriptor = os.open(path, _WRITING, FILE_MODE)
         try:
             text = content.encode()
             os.write(descriptor, text)
-            os.ftruncate(descriptor, len(text))
+            if os.fstat(descriptor).st_size != len(text):
+                os.ftruncate(descriptor, len(text))
         finally:
             os.close(descriptor)
+    elif isinstance(content, Folder):
+        _make_folder(path, folders)
+    else:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(path)
+        os.symlink(content.target, path)
 
 
 def _remove(path: Path, home: Path) -> None:

@@ -8,11 +8,14 @@ from __future__ import annotations
 from functools import cache, lru_cache
 
 from fakes.files.registry import Content, Files, Folder, Link, node_tree
+from fakes.files.unchanged import unless_changed
 from fakes.hardware.pcie import AerError
 from fakes.node import Node
 from fakes.pci.tree import PciDevice, pci_devices
 from fakes.system.machine import cpu_list
 from fakes.world import World
+
+_PATH = "/sys/bus/pci"
 
 _SPEEDS = {1: "2.5", 2: "5.0", 3: "8.0", 4: "16.0", 5: "32.0", 6: "64.0"}
 _NO_ANSWER_SPEED, _NO_ANSWER_WIDTH = "Unknown", 63
@@ -28,12 +31,16 @@ _UNCORRECTABLE = (
 )  # fmt: skip
 
 
-@node_tree("/sys/bus/pci")
+@node_tree(_PATH)
 def pci(node: Node, world: World) -> Files:
     """Every device, and every driver with the devices that are bound to it."""
     del world
     errors = tuple(tuple(gpu.pcie.errors[kind] for kind in AerError) for gpu in node.gpus)
-    return _files_of(pci_devices(node), errors)
+    links = tuple((gpu.lost is None, gpu.pcie_generation, gpu.pcie_width) for gpu in node.gpus)
+    adapters = tuple(one.pci_address for one in node.network.adapters)
+    interfaces = tuple(one.pci_address for one in node.network.outward)
+    state = (errors, links, adapters, interfaces, node.modules.loaded)
+    return unless_changed(node, _PATH, state, lambda: _files_of(pci_devices(node), errors))
 
 
 @lru_cache(maxsize=16)

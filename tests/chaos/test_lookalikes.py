@@ -92,8 +92,7 @@ class Desk:
 @pytest.fixture
 def desk(monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
     """A desk on a node of two GPUs. Commands that a test registers are gone afterwards."""
-    registry.commands()
-    monkeypatch.setattr(registry, "_commands", dict(registry._commands))
+    monkeypatch.setattr(registry, "_commands", dict(registry.commands()))
     monkeypatch.setattr("chaos.lookalikes.server.commands", lambda: registry._commands)
     try:
         program = compiled("lookalike")

@@ -8,6 +8,7 @@ from typing import Any, TextIO
 import pytest
 
 from fakes.commands import registry
+from fakes.commands.generate import INDEX, index_text
 from fakes.commands.registry import Call, command, commands
 from fakes.hardware.gpu import Lost
 
@@ -36,6 +37,18 @@ def call_of(rig: Any, *argv: str, **given: Any) -> Call:
 def test_a_command_is_found_by_its_name():
     """Whatever lies in the package is there, without a list to keep."""
     assert commands()["nvidia-smi"].names == ("nvidia-smi",)
+
+
+def test_the_index_of_commands_is_up_to_date():
+    """Whoever adds a command, or a name, runs ``python -m fakes.commands.generate``."""
+    assert INDEX.read_text(encoding="utf-8") == index_text()
+
+
+def test_a_command_that_the_index_does_not_name_yet_is_found(monkeypatch):
+    """A new file is all that a new command takes."""
+    known = {module: names for module, names in registry.NAMES.items() if module != "dmesg"}
+    monkeypatch.setattr(registry, "NAMES", known)
+    assert commands.__wrapped__()["dmesg"].names == ("dmesg",)
 
 
 def test_a_command_is_given_what_its_parameters_name(rig, alone):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from xml.sax.saxutils import escape, quoteattr
+from html import escape
 
 from fakes.commands.nvidia_smi.report.layout import Entry, Listing
 
@@ -181,7 +181,7 @@ class XmlSheet:
 
     def begin(self, name: str, **attributes: str) -> None:
         """Open an element by its name."""
-        given = "".join(f" {key}={quoteattr(value)}" for key, value in attributes.items())
+        given = "".join(f' {key}="{escape(value)}"' for key, value in attributes.items())
         self.lines.append(f"{self._indent}<{name}{given}>\n")
         self._open.append(name)
 
@@ -191,7 +191,7 @@ class XmlSheet:
         self.lines.append(f"{self._indent}</{name}>\n")
 
     def _element(self, name: str, value: str) -> None:
-        self.lines.append(f"{self._indent}<{name}>{escape(value)}</{name}>\n")
+        self.lines.append(f"{self._indent}<{name}>{escape(value, quote=False)}</{name}>\n")
 
     def _pages(self, label: str, value: str) -> None:
         if label not in _PAGES:
