@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from fakes.hardware.noise import mix
 from fakes.jobs.records import ClusterJob, Phase
+from fakes.kubernetes.labels import node_labels
 from fakes.kubernetes.state import Object
 from fakes.node import Node
 from fakes.slurm.states import CPUS, MEMORY_MB
@@ -109,24 +110,6 @@ def node_object(world: World, name: str) -> Object:
             },
         },
     }
-
-
-def node_labels(world: World, name: str) -> dict[str, str]:
-    """A node's labels: those of GPU feature discovery, and what somebody wrote."""
-    node = world.nodes[name]
-    product = node.gpus[0].profile.name.replace(" ", "-")
-    labels = {
-        "beta.kubernetes.io/arch": "amd64",
-        "kubernetes.io/arch": "amd64",
-        "kubernetes.io/hostname": name,
-        "kubernetes.io/os": "linux",
-        "nvidia.com/gpu.count": str(len(node.gpus)),
-        "nvidia.com/gpu.deploy.device-plugin": "true",
-        "nvidia.com/gpu.present": "true",
-        "nvidia.com/gpu.product": product,
-    }
-    written = world.cluster.kubernetes.labels.get(name, {})
-    return {key: value for key, value in sorted({**labels, **written}.items()) if value != "\0"}
 
 
 def _conditions(world: World, node: Node, ready: bool) -> Iterator[Object]:

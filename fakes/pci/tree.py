@@ -180,13 +180,17 @@ def _link(gpu: Gpu) -> Link:
     return Link(pcie.generation, pcie.width, gpu.pcie_generation, gpu.pcie_width)
 
 
+_SWITCH_LINKS = {0x1AF1: Link(2, 2, 2, 2), 0x22A3: Link(4, 2, 4, 2)}
+"""Of an NVSwitch to its host, by its device number (as public checks of HGX boards expect)."""
+
+
 def _switches(node: Node) -> Iterator[PciDevice]:
     device = node.gpus[0].profile.nvlink.switch_pci_device_id >> 16
     for switch in switches_of(node):
         yield PciDevice(
             f"{switch.bus_id}.0", 0x0680, NVIDIA, device, device_name(NVIDIA, device), _REVISION,
             subsystem=(NVIDIA, device), driver="nvidia-nvswitch" if _is_loaded(node) else "",
-            modules=("nvidiafb", "nouveau", "nvidia_drm", "nvidia"), link=Link(2, 2, 2, 2),
+            modules=("nvidiafb", "nouveau", "nvidia_drm", "nvidia"), link=_SWITCH_LINKS[device],
         )  # fmt: skip
 
 

@@ -7,7 +7,7 @@ from struct import Struct
 from fakes.actions import Action, Effect
 from fakes.hardware.gpu import Gpu
 from fakes.node import Node
-from fakes.nvml.answer import Value, answers
+from fakes.nvml.answer import Reach, Value, answers
 from fakes.nvml.codes import Code, NvmlError
 from fakes.nvml.values import require, uint32, uint64
 
@@ -23,7 +23,7 @@ _HISTOGRAM = Struct("<5I")
 _SRAM_STATUS = Struct("<I4x11QI4x")
 
 
-@answers("nvmlDeviceGetEccMode")
+@answers("nvmlDeviceGetEccMode", reach=Reach.DRIVER)
 def ecc_mode(gpu: Gpu, at_us: int) -> Value:
     """Whether ECC is on now, and after the next reset."""
     return uint32(gpu.settings.ecc), uint32(gpu.settings.ecc_pending)
@@ -35,20 +35,20 @@ def default_ecc_mode(gpu: Gpu, at_us: int) -> Value:
     return uint32(_ENABLED)
 
 
-@answers("nvmlDeviceGetTotalEccErrors")
+@answers("nvmlDeviceGetTotalEccErrors", reach=Reach.DRIVER)
 def total_errors(gpu: Gpu, at_us: int, kind: int, counter: int) -> Value:
     """Errors of a kind (nvmlMemoryErrorType_t) since the driver was loaded, or over its life."""
     return uint64(sum(_errors(gpu, at_us, kind, counter)))
 
 
-@answers("nvmlDeviceGetDetailedEccErrors")
+@answers("nvmlDeviceGetDetailedEccErrors", reach=Reach.DRIVER)
 def detailed_errors(gpu: Gpu, at_us: int, kind: int, counter: int) -> Value:
     """The same by place: L1, L2, device memory, register file."""
     dram, sram = _errors(gpu, at_us, kind, counter)
     return _DETAILED.pack(0, sram, dram, 0)
 
 
-@answers("nvmlDeviceGetMemoryErrorCounter")
+@answers("nvmlDeviceGetMemoryErrorCounter", reach=Reach.DRIVER)
 def memory_error_counter(gpu: Gpu, at_us: int, kind: int, counter: int, location: int) -> Value:
     """The same at one place (nvmlMemoryLocation_t); Hopper tells DRAM and SRAM apart, no more."""
     dram, sram = _errors(gpu, at_us, kind, counter)
@@ -59,7 +59,7 @@ def memory_error_counter(gpu: Gpu, at_us: int, kind: int, counter: int, location
     return uint64(dram if location == _DEVICE_MEMORY else sram)
 
 
-@answers("nvmlDeviceGetSramEccErrorStatus")
+@answers("nvmlDeviceGetSramEccErrorStatus", reach=Reach.DRIVER)
 def sram_error_status(gpu: Gpu, at_us: int, words: tuple[int, ...]) -> Value:
     """Errors of the on-chip memories, by sort and by unit, and whether there were too many.
 
@@ -83,7 +83,7 @@ def clear_error_counts(gpu: Gpu, node: Node, at_us: int, counter: int) -> Value:
     return ()
 
 
-@answers("nvmlDeviceGetRemappedRows")
+@answers("nvmlDeviceGetRemappedRows", reach=Reach.DRIVER)
 def remapped_rows(gpu: Gpu, at_us: int) -> Value:
     """Rows remapped for correctable and uncorrectable errors; whether any waits, or failed."""
     require(gpu.profile.remaps_rows)
@@ -96,20 +96,20 @@ def remapped_rows(gpu: Gpu, at_us: int) -> Value:
     )
 
 
-@answers("nvmlDeviceGetRowRemapperHistogram")
+@answers("nvmlDeviceGetRowRemapperHistogram", reach=Reach.DRIVER)
 def row_remapper_histogram(gpu: Gpu, at_us: int) -> Value:
     """How many banks have all, most, some, few and no spare rows left."""
     require(gpu.profile.remaps_rows)
     return _HISTOGRAM.pack(*gpu.remapped_rows.histogram(gpu.profile.memory.banks))
 
 
-@answers("nvmlDeviceGetRetiredPages")
+@answers("nvmlDeviceGetRetiredPages", reach=Reach.DRIVER)
 def retired_pages(gpu: Gpu, at_us: int, cause: int) -> Value:
     """The addresses of the pages retired for a cause (nvmlPageRetirementCause_t)."""
     return b"".join(map(uint64, _addresses(_retired_us(gpu, cause))))
 
 
-@answers("nvmlDeviceGetRetiredPages_v2", node=True)
+@answers("nvmlDeviceGetRetiredPages_v2", node=True, reach=Reach.DRIVER)
 def retired_pages_v2(gpu: Gpu, node: Node, at_us: int, cause: int) -> Value:
     """The same, and when each was retired (seconds since 1970)."""
     retired_us = _retired_us(gpu, cause)
@@ -117,7 +117,7 @@ def retired_pages_v2(gpu: Gpu, node: Node, at_us: int, cause: int) -> Value:
     return b"".join(map(uint64, _addresses(retired_us))), b"".join(map(uint64, stamps))
 
 
-@answers("nvmlDeviceGetRetiredPagesPendingStatus")
+@answers("nvmlDeviceGetRetiredPagesPendingStatus", reach=Reach.DRIVER)
 def retired_pages_pending(gpu: Gpu, at_us: int) -> Value:
     """Whether a page waits for the driver to be loaded anew."""
     require(not gpu.profile.remaps_rows)

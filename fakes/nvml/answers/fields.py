@@ -188,6 +188,8 @@ _LINKS: dict[int, tuple[_Type, Reading]] = {
     ),
 }
 
+_KEPT = frozenset((*_ECC, _RECOVERY_ACTION))
+"""What the driver keeps by itself: operators are told to read it before they reset a GPU."""
 _FIELDS = {**_ECC, **_HEAT, **_POWER, **_CLOCKS_KEPT_DOWN, **_LINKS}
 
 
@@ -195,7 +197,8 @@ _FIELDS = {**_ECC, **_HEAT, **_POWER, **_CLOCKS_KEPT_DOWN, **_LINKS}
 def field_values(gpu: Gpu, node: Node, at_us: int, asked: bytes) -> Value:
     """Each record's value, type, return code and time stamp (microseconds since 1970).
 
-    A GPU that waits for its reset says so in every field but the recovery action.
+    A GPU that waits for its reset says so in every field but the recovery action, and those of
+    memory errors.
     """
     stamp_us = node.epoch.unix_us(at_us)
     return b"".join(_records(gpu, node, at_us, stamp_us, asked))
@@ -213,7 +216,7 @@ def _records(gpu: Gpu, node: Node, at_us: int, stamp_us: int, asked: bytes) -> I
 
 
 def _read(gpu: Gpu, node: Node, at_us: int, field: int, scope: int) -> tuple[int, bytes]:
-    if gpu.reset_required and field != _RECOVERY_ACTION:
+    if gpu.reset_required and field not in _KEPT:
         raise NvmlError(Code.RESET_REQUIRED)
     if field == _REMOTE_LINK:
         kind, pack = _UNSIGNED

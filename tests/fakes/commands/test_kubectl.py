@@ -216,3 +216,21 @@ def test_every_kind_is_printed_in_every_form(kubectl, kind, form):
     kubectl("cordon", "n0")
     status, printed = kubectl("get", kind, "-A", "-o", form)
     assert (status, bool(printed)) == (0, True)
+
+
+def test_a_node_has_the_labels_that_selectors_of_gpu_clusters_name(kubectl):
+    """Those of GPU and node feature discovery; a lost GPU changes what is allocatable, not them."""
+    raise_xid(kubectl.world.nodes["n0"], kubectl.world.nodes["n0"].gpus[3], 79, 0)
+    status, text = kubectl("get", "node", "n0", "-o", "json")
+    labels = json.loads(text)["metadata"]["labels"]
+    told = {key.partition("/")[2]: value for key, value in labels.items()}
+    assert status == 0
+    assert told["gpu.product"] == "NVIDIA-H100-80GB-HBM3"
+    assert (told["gpu.count"], told["gpu.memory"], told["gpu.family"]) == ("8", "81559", "hopper")
+    assert (told["cuda.driver-version.full"], told["cuda.driver.major"]) == ("570.124.06", "570")
+    assert (told["cuda.runtime-version.full"], told["mig.capable"]) == ("12.8", "true")
+    assert (told["pci-10de.present"], told["kernel-version.full"]) == ("true", "5.15.0-126-generic")
+    asked = "jsonpath={.status.capacity.nvidia\\.com/gpu} {.status.allocatable.nvidia\\.com/gpu}"
+    assert kubectl("get", "node", "n0", "-o", asked) == (0, "8 7")
+    chosen = kubectl("get", "nodes", "-l", "nvidia.com/gpu.family=hopper", "-o", "name")
+    assert len(chosen[1].split()) == 4

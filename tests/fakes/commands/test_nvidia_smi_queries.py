@@ -116,3 +116,15 @@ def test_an_older_binding_lacks_functions_and_the_cells_say_na(smi):
         nvml=SimpleNamespace(**old),
     )
     assert said.lines[0] == "NVIDIA H100 80GB HBM3, N/A, [N/A]"
+
+
+def test_what_memory_has_been_through_is_told_before_the_reset(smi):
+    """A check that asks a GPU in need of its reset finds the errors and the row that waits."""
+    gpu = smi.rig.node.gpus[0]
+    gpu.memory_errors = MemoryErrors(0, 1, 0, 1)
+    gpu.remapped_rows = RemappedRows(0, 1, pending=True)
+    gpu.reset_required = True
+    asked = "ecc.errors.uncorrected.volatile.dram,ecc.errors.uncorrected.aggregate.total"
+    assert smi.csv(f"--query-gpu={asked},temperature.gpu")[0] == ["1", "1", "[GPU requires reset]"]
+    rows = "remapped_rows.pending,remapped_rows.failure,remapped_rows.uncorrectable"
+    assert smi.csv(f"--query-remapped-rows={rows}")[0] == ["1", "0", "1"]

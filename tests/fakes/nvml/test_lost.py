@@ -30,6 +30,13 @@ KNOWN_TO_THE_DRIVER = {
     "nvmlDeviceGetPersistenceMode", "nvmlDeviceSetPersistenceMode",
     "nvmlDeviceIsMigDeviceHandle", "nvmlDeviceGetFieldValues",
 }  # fmt: skip
+MEMORY = {
+    f"nvmlDeviceGet{what}"
+    for what in ("EccMode", "TotalEccErrors", "DetailedEccErrors", "MemoryErrorCounter",
+                 "SramEccErrorStatus", "RemappedRows", "RowRemapperHistogram", "RetiredPages",
+                 "RetiredPages_v2", "RetiredPagesPendingStatus")
+}  # fmt: skip
+"""What a GPU's memory has been through: whoever is to reset it reads that before."""
 TAKES_A_SET = "nvmlDeviceRegisterEvents"
 
 
@@ -120,7 +127,11 @@ def test_a_gpu_that_requires_a_reset(rig: Any, inputs_of: InputsOf) -> None:
         expected = Code.SUCCESS if known else Code.RESET_REQUIRED
         if function.name == TAKES_A_SET:
             expected = Code.INVALID_ARGUMENT  # the set; of the GPU, the driver takes note
-        assert answer(rig.node, call, rig.at_us).code == expected, function.name
+        code = answer(rig.node, call, rig.at_us).code
+        if function.name in MEMORY:
+            assert code in (Code.SUCCESS, Code.NOT_SUPPORTED), function.name
+        else:
+            assert code == expected, function.name
 
 
 def test_the_recovery_action_tells_what_to_do(rig: Any) -> None:
