@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from gputui.facts.vendors import Verdict
-from gputui.incidents.advice import ACTION_TEXTS
+from gputui.incidents.advice import ACTION_TEXTS, STOP_HOLDERS
 from gputui.model import Action, Severity
 
 
@@ -46,13 +46,15 @@ def next_steps(action: Action) -> tuple[str, ...]:
 
 
 _LOOK = "nvidia-smi -q -d ECC,ROW_REMAPPER,PERFORMANCE,TEMPERATURE -i N"
+_HOLDERS = "fuser -v /dev/nvidia*"
+_RESET = "nvidia-smi --gpu-reset -i N"
 _DRAIN = 'scontrol update nodename=NODE state=drain reason="gpu"'
 _EVIDENCE = "gputui bundle"
 
 _STEPS: Mapping[Action, tuple[str, ...]] = {
     Action.RESTART_APP: ("CUDA_LAUNCH_BLOCKING=1 COMMAND", "compute-sanitizer COMMAND"),
-    Action.RESET_GPU: (_LOOK, "fuser -v /dev/nvidia*", "nvidia-smi --gpu-reset -i N"),
-    Action.DRAIN_AND_RESET: (_LOOK, _DRAIN, "nvidia-smi --gpu-reset -i N"),
+    Action.RESET_GPU: (_LOOK, _HOLDERS, STOP_HOLDERS, _RESET),
+    Action.DRAIN_AND_RESET: (_LOOK, _DRAIN, _HOLDERS, STOP_HOLDERS, _RESET),
     Action.RELOAD_DRIVER: (
         "fuser -v /dev/nvidia*",
         "modprobe -r nvidia_drm nvidia_modeset nvidia_uvm nvidia && modprobe nvidia",

@@ -6,14 +6,20 @@ from collections.abc import Mapping
 
 from gputui.model import Action, GpuSample
 
+HELD_BY = "nvidia-dcgm, dcgm-exporter, nvidia-persistenced"
+"""Services that keep a GPU open: its reset is refused as "In use by another client" until they let
+go (nvidia-smi(1))."""
+
+STOP_HOLDERS = "systemctl stop nvidia-dcgm dcgm-exporter nvidia-persistenced"
+
 ACTION_TEXTS: Mapping[Action, str] = {
     Action.IGNORE: "nothing to do",
     Action.RESTART_APP: "restart the application",
-    Action.RESET_GPU: "stop its processes, reset the GPU",
+    Action.RESET_GPU: f"stop its processes and what holds it ({HELD_BY}), reset the GPU",
     Action.RELOAD_DRIVER: "stop all GPU processes, reload the driver",
     Action.REBOOT_NODE: "drain, reboot the node",
     Action.POWER_CYCLE: "drain, power-cycle the node",
-    Action.DRAIN_AND_RESET: "drain, reset the GPU",
+    Action.DRAIN_AND_RESET: f"drain, stop what holds the GPU ({HELD_BY}), reset it",
     Action.REPLACE_GPU: "drain, have the GPU replaced",
     Action.CHECK_COOLING: "check cooling",
     Action.CHECK_POWER: "check power cables and supply",

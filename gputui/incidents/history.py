@@ -232,6 +232,10 @@ class History:
         gpus = self.samples[-1].gpus if self.samples else ()
         return [gpu for gpu in gpus if gpu.index in indices]
 
+    def gpus_of_others(self, job: str) -> set[int]:
+        """The indices of the GPUs on which processes of other jobs than this were last seen."""
+        return {one.gpu for one in self._processes.values() if one.job not in (None, job)}
+
     def gpu_at(self, bus_id: str) -> GpuSample | None:
         """The GPU at a PCI address, as last read."""
         if not self.samples:

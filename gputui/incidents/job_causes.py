@@ -46,7 +46,7 @@ def causes_for_job(
     gpus = [Subject.of_gpu(gpu).name for gpu in past.gpus_of_job(job)]
     causes = [Cause(kind, on=gpu, within_s=within_s) for kind in _OF_GPU for gpu in gpus]
     if not gpus:
-        causes += _of_anybody(event_s, past)
+        causes += _of_unknown_gpus(job, event_s, past)
     if past.samples:
         sample = past.samples[-1]
         node = Subject.of_node(sample.host).name
@@ -57,12 +57,20 @@ def causes_for_job(
     return tuple(causes)
 
 
-def _of_anybody(event_s: float, past: History) -> list[Cause]:
+def _of_unknown_gpus(job: str, event_s: float, past: History) -> list[Cause]:
     """What may be wrong with the GPUs of a job, where nobody knows which these are: its processes
-    had ended before anybody looked.
+    had ended before anybody looked. Those on which other jobs are seen are not its own.
 
     What was so at the first look began at nobody knows what time before.
     """
-    before_all = bool(past.samples) and event_s < past.samples[0].time_s
+    sample = past.samples[-1] if past.samples else None
+    gpus = () if sample is None else sample.gpus
+    others = past.gpus_of_others(job)
+    whom = [Subject.of_gpu(gpu).name for gpu in gpus if gpu.index not in others]
+    before_all = sample is not None and event_s < past.samples[0].time_s
     within_s = None if before_all else WITHIN_S
-    return [Cause(kind, on=ANYBODY, within_s=within_s, at_least=CRITICAL) for kind in _OF_ANY_GPU]
+    return [
+        Cause(kind, on=name, within_s=within_s, at_least=CRITICAL, anew=True)
+        for kind in _OF_ANY_GPU
+        for name in (whom if gpus else (ANYBODY,))
+    ]

@@ -99,8 +99,8 @@ def _fits(wanted: Cause, case: Case, cause: Case, its: Incident) -> bool:
     if wanted.within_s is None:
         return True
     began_s = min(its.opened_s, cause.since_s)
-    is_lasting = wanted.on == ANYBODY and cause.rule.on_sample is not None
-    until_s = (began_s if is_lasting else cause.last_s) + wanted.within_s
+    lasts = cause.rule.on_sample is not None
+    until_s = (began_s if wanted.anew and lasts else cause.last_s) + wanted.within_s
     return began_s - _LATE_S <= case.since_s <= until_s
 
 

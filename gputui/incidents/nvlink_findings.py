@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from gputui.incidents.advice import HELD_BY
 from gputui.incidents.nvlinks import BrokenLink
 from gputui.incidents.rule import ANYBODY, CRITICAL, INFO, WARNING, Cause, Finding, Subject
 from gputui.model import Action, GpuSample, NodeSample
@@ -15,7 +16,7 @@ TOGETHER_S = 60.0
 """The two ends of a link tell of its failure within this time."""
 
 PEER_LOST_S = 10.0
-PEER_LOST = Cause("GpuLost", on=ANYBODY, within_s=PEER_LOST_S)
+PEER_LOST = Cause("GpuLost", on=ANYBODY, within_s=PEER_LOST_S, anew=True)
 """A GPU that falls off the bus is also the other end of its peers' links."""
 
 SWITCH_FAILED = Cause("NvswitchError", on=ANYBODY, within_s=TOGETHER_S, at_least=WARNING)
@@ -40,7 +41,7 @@ def of_node(
         cause=cause,
         cause_text=text,
         action=Action.CHECK_LINK,
-        action_text="drain; restart the fabric manager, then reset all GPUs "
+        action_text=f"drain, stop {HELD_BY}; restart the fabric manager, then reset all GPUs "
         "(systemctl restart nvidia-fabricmanager; nvidia-smi -r); if it stays so, the baseboard",
         evidence=tuple(evidence),
         severity=CRITICAL if works else INFO,
@@ -77,6 +78,6 @@ def advice(gpu: GpuSample | None, *, blames_peer: bool = False) -> str:
         return "look at the other end of the link first (nvidia-smi nvlink -s), then reset both"
     index = "" if gpu is None else f" -i {gpu.index}"
     return (
-        f"drain, reset the GPUs at both ends; if it stays down (nvidia-smi nvlink -s{index}), "
-        "its bridge or baseboard"
+        f"drain, stop what holds them ({HELD_BY}), reset the GPUs at both ends; if it stays "
+        f"down (nvidia-smi nvlink -s{index}), its bridge or baseboard"
     )

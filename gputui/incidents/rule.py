@@ -98,7 +98,7 @@ class Cause:
     One of ``kind``; with ``key`` given, that of this key alone. ``on`` is whom it has to concern,
     the finding's own subject if not given, :data:`ANYBODY` for all of the node. With ``within_s``
     it must have happened so shortly before the finding did; the words of two who fail together may
-    also come in the other order. What lasts, on anybody, must have begun so shortly before.
+    also come in the other order; ``anew`` says that of what lasts the beginning counts.
     ``at_least`` is how grave it has to be.
     """
 
@@ -107,6 +107,7 @@ class Cause:
     on: str | None = None
     within_s: float | None = None
     at_least: Severity = INFO
+    anew: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ _KINDS = ("EccUncorrectable", "NvlinkDown", "GpuHung")
 
 WITHIN_S = 10.0
 
-_PEER_LOST = Cause("GpuLost", on=ANYBODY, within_s=WITHIN_S)
+_PEER_LOST = Cause("GpuLost", on=ANYBODY, within_s=WITHIN_S, anew=True)
 """The channels of a job's other GPUs end as well when one of them falls off the bus."""
 
 LINK_XIDS = frozenset({74, *range(144, 151)})

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from gputui.incidents.advice import STOP_HOLDERS
 from gputui.incidents.rule import Subject
 from gputui.model import Action
 
-_RESET = "nvidia-smi --gpu-reset -i {gpu}"
+_RESET = f"{STOP_HOLDERS}, then nvidia-smi --gpu-reset -i {{gpu}}"
 
 _STEPS = {
     Action.RESTART_APP: f"restart the job; at the next drain {_RESET}",
-    Action.RESET_GPU: f"stop its processes, then {_RESET}",
-    Action.DRAIN_AND_RESET: f"drain the node, then {_RESET}",
+    Action.RESET_GPU: f"stop its processes, {_RESET}",
+    Action.DRAIN_AND_RESET: f"drain the node, {_RESET}",
     Action.RELOAD_DRIVER: "drain, then modprobe -r nvidia_uvm nvidia && modprobe nvidia",
     Action.REBOOT_NODE: "drain, then systemctl reboot",
     Action.REPLACE_GPU: "drain, run nvidia-bug-report.sh and field diagnostics, replace it",

@@ -23,7 +23,7 @@ def job_failed(event, past):
         cause_text=event.text,
         action=Action.RESTART_APP,
         action_text="restart",
-        under=causes_for_job(event.job, past),
+        under=causes_for_job(event.job, past, event_s=event.time_s),
     )
 
 

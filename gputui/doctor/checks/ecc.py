@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from gputui.doctor.check import Result, check, critical, good, unread, untold, warning
 from gputui.doctor.site import Site
+from gputui.incidents.advice import STOP_HOLDERS
 from gputui.model import GpuSample
 
 MOST_SRAM_ERRORS = 4
@@ -37,7 +38,8 @@ def _of(gpu: GpuSample) -> Iterator[Result]:
         yield critical(
             f"GPU {gpu.index}: {gpu.ecc_uncorrected_volatile} uncorrected errors since the driver "
             "was loaded",
-            fix=f"drain the node, then: nvidia-smi -i {gpu.index} -r; dcgmi diag -r 3",
+            fix=f"drain the node, then: {STOP_HOLDERS}; nvidia-smi -i {gpu.index} -r; "
+            "dcgmi diag -r 3",
         )
     sram = gpu.ecc_sram_uncorrected_aggregate or 0
     if sram > MOST_SRAM_ERRORS:

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from gputui.doctor.check import Result, check, critical, good, unread, untold, warning
 from gputui.doctor.site import Site
-from gputui.model import GpuSample
+from gputui.incidents.lanes import has_fewer_lanes, severity_of_lanes
+from gputui.model import GpuSample, Severity
 
 _BUSY_PERCENT = 20
 """From this load on a link runs at its full speed; below, it may save power."""
@@ -14,7 +15,10 @@ _BUSY_PERCENT = 20
 
 @check("pcie")
 def pcie(site: Site) -> Iterator[Result]:
-    """PCIe links have their full width, and under load their full speed."""
+    """PCIe links have their full width, and under load their full speed.
+
+    How grave fewer lanes are is as the monitor's incident has it.
+    """
     told = [gpu for gpu in site.gpus if gpu.pcie_width and gpu.pcie_width_max]
     if not told:
         readings = ("pcie_width", "pcie_width_max")
@@ -31,8 +35,9 @@ def pcie(site: Site) -> Iterator[Result]:
 
 
 def _pcie_of(gpu: GpuSample) -> Iterator[Result]:
-    if gpu.pcie_width is not None and gpu.pcie_width < (gpu.pcie_width_max or 0):
-        yield critical(
+    if has_fewer_lanes(gpu):
+        tell = critical if severity_of_lanes(gpu) is Severity.CRITICAL else warning
+        yield tell(
             f"GPU {gpu.index}: PCIe x{gpu.pcie_width} of x{gpu.pcie_width_max}",
             fix=f"lspci -vvs {gpu.bus_id} | grep LnkSta; reseat the board or its riser",
         )

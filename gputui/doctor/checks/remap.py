@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from gputui.doctor.check import Result, check, critical, good, unread, untold, warning
 from gputui.doctor.site import Site
+from gputui.incidents.advice import STOP_HOLDERS
 from gputui.model import GpuSample
 
 MOST_ROWS = 512
@@ -39,7 +40,7 @@ def remap(site: Site) -> Iterator[Result]:
 
 
 def _rows(gpu: GpuSample) -> Iterator[Result]:
-    reset = f"drain the node, then: nvidia-smi -i {gpu.index} -r"
+    reset = f"drain the node, then: {STOP_HOLDERS}; nvidia-smi -i {gpu.index} -r"
     exchange = f"gputui bundle --gpu {gpu.index}; have the board exchanged"
     if gpu.remap_failed:
         yield critical(f"GPU {gpu.index}: a row could not be remapped", fix=exchange)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from gputui.incidents.advice import HELD_BY
 from gputui.incidents.history import History
 from gputui.incidents.rule import CRITICAL, WARNING, Finding, Subject, rule, samples
 from gputui.logs.kernel import KernelEvent
@@ -91,7 +92,7 @@ def _waits(gpu: GpuSample) -> Finding:
         cause="fabric-manager",
         cause_text=f"registration with the fabric: {gpu.fabric_state}",
         action=Action.RESET_GPU,
-        action_text=f"stop its processes, reset it (nvidia-smi -r -i {gpu.index}), "
+        action_text=f"stop its processes and {HELD_BY}, reset it (nvidia-smi -r -i {gpu.index}), "
         "look into /var/log/fabricmanager.log",
         evidence=(f"NVML: fabric state {gpu.fabric_state}",),
         under=("GpuLost", "GpuResetRequired"),

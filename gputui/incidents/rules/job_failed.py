@@ -55,8 +55,11 @@ def _lost_gpu(event: JobEvent, past: History) -> tuple[int | None, str] | None:
     for gpu in own:
         if gpu.bus_id in gone or gpu.return_code == GPU_IS_LOST:
             return gpu.index, f"GPU {gpu.index} of it"
-    if own or not gone:
+    if own:
         return None
-    bus_id = min(gone)
-    there = past.gpu_at(bus_id)
-    return None, f"GPU {bus_id if there is None else there.index} of its node"
+    others = past.gpus_of_others(event.job or "")
+    for bus_id in sorted(gone):
+        there = past.gpu_at(bus_id)
+        if there is None or there.index not in others:
+            return None, f"GPU {bus_id if there is None else there.index} of its node"
+    return None

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from gputui.incidents.advice import ACTION_TEXTS
+from gputui.incidents.advice import ACTION_TEXTS, HELD_BY
 from gputui.incidents.history import History
 from gputui.incidents.nvlink_findings import PEER_LOST, TOGETHER_S
 from gputui.incidents.rule import (
@@ -31,7 +31,7 @@ _GRAVE_QUIET = after(hours=24)
 _SAME_TROUBLE_S = 600.0
 _UNDER_OF_LINK = (
     "FabricNotReady",
-    Cause("NvlinkDown", on=ANYBODY, within_s=TOGETHER_S),
+    Cause("NvlinkDown", on=ANYBODY, within_s=TOGETHER_S, anew=True),
     PEER_LOST,
 )
 """A link that is down by then, or has lost its GPU, is what the SXid of its port tells of."""
@@ -41,8 +41,8 @@ _LINK = re.compile(r"\b(?:link|port) (?P<link>\d+)", re.I)
 _KINDS = ("sxid", "fm_sxid")
 
 _RESET_ALL = (
-    "drain; restart the fabric manager and reset all GPUs (systemctl restart nvidia-fabricmanager; "
-    "nvidia-smi -r), or reboot"
+    f"drain, stop {HELD_BY}; restart the fabric manager and reset all GPUs "
+    "(systemctl restart nvidia-fabricmanager; nvidia-smi -r), or reboot"
 )
 
 
@@ -108,7 +108,7 @@ def advice_on(severity: Severity, fact: SxidFact) -> tuple[Action, str]:
     if fact.action is Action.RESET_GPU:
         return (
             Action.RESET_GPU,
-            "stop all GPU processes, reset the GPUs of that link (nvidia-smi -r)",
+            f"stop all GPU processes and {HELD_BY}, reset the GPUs of that link (nvidia-smi -r)",
         )
     return fact.action, ACTION_TEXTS[fact.action]
 

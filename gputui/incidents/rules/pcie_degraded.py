@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from gputui.incidents.advice import of_board
 from gputui.incidents.history import History
+from gputui.incidents.lanes import has_fewer_lanes, severity_of_lanes
 from gputui.incidents.load import is_busy, worked_for
 from gputui.incidents.rule import (
     WARNING,
@@ -17,7 +18,7 @@ from gputui.incidents.rule import (
     rule,
     samples,
 )
-from gputui.model import Action, GpuSample, NodeSample
+from gputui.model import Action, GpuSample, NodeSample, Severity
 
 SUSTAINED_S = 30.0
 """An idle link takes seconds to come back to its generation, and the reading is ten seconds old."""
@@ -31,11 +32,12 @@ def pcie_degraded(now: NodeSample, past: History) -> Iterator[Finding | Over | L
     after half a minute of work, and only where another GPU of the same model has a higher one
     (source: the detection rules that NVIDIA's and others' health checks have in common: width under
     load, never the generation at idle). All GPUs of a node alike is how the board was set up.
+    Lanes are a warning, a quarter of them or fewer are critical.
     """
     below = [gpu for gpu in now.gpus if _is_below(gpu) and is_busy(gpu)]
     if not below:
         return
-    narrow = [gpu for gpu in below if _is_narrow(gpu)]
+    narrow = [gpu for gpu in below if has_fewer_lanes(gpu)]
     with_lanes = [gpu for gpu in now.gpus if gpu.pcie_width and gpu.pcie_width_max]
     if len(narrow) > 1 and len(narrow) == len(with_lanes):
         yield _all_narrow(now, narrow)
@@ -43,8 +45,9 @@ def pcie_degraded(now: NodeSample, past: History) -> Iterator[Finding | Over | L
             yield Over(Subject.of_gpu(gpu))
         return
     for gpu in below:
-        if _is_narrow(gpu):
-            yield _finding(gpu, f"x{gpu.pcie_width} of x{gpu.pcie_width_max}")
+        if has_fewer_lanes(gpu):
+            text = f"x{gpu.pcie_width} of x{gpu.pcie_width_max}"
+            yield _finding(gpu, text, severity_of_lanes(gpu))
         elif _is_slow(gpu, now):
             if worked_for(past, gpu, now, SUSTAINED_S):
                 text = f"generation {gpu.pcie_generation} of {gpu.pcie_generation_max}"
@@ -58,10 +61,6 @@ def _is_below(gpu: GpuSample) -> bool:
     return gpu.pcie_width != gpu.pcie_width_max or gpu.pcie_generation != gpu.pcie_generation_max
 
 
-def _is_narrow(gpu: GpuSample) -> bool:
-    return 0 < (gpu.pcie_width or 0) < (gpu.pcie_width_max or 0)
-
-
 def _is_slow(gpu: GpuSample, now: NodeSample) -> bool:
     generation = gpu.pcie_generation
     if generation is None or generation >= (gpu.pcie_generation_max or 0):
@@ -73,7 +72,7 @@ def _is_slow(gpu: GpuSample, now: NodeSample) -> bool:
     )
 
 
-def _finding(gpu: GpuSample, text: str) -> Finding:
+def _finding(gpu: GpuSample, text: str, severity: Severity = WARNING) -> Finding:
     return Finding(
         Subject.of_gpu(gpu),
         cause="link",
@@ -82,6 +81,7 @@ def _finding(gpu: GpuSample, text: str) -> Finding:
         action_text=f"look at LnkSta (lspci -vv -s {gpu.bus_id or 'ADDRESS'}), then drain and "
         f"reseat the board or its riser{of_board(gpu)}",
         evidence=(_reading(gpu),),
+        severity=severity,
         under=("GpuLost",),
     )
 
@@ -95,6 +95,7 @@ def _all_narrow(now: NodeSample, narrow: list[GpuSample]) -> Finding:
         action=Action.CHECK_CONFIG,
         action_text="check the slots and the BIOS's bifurcation (nvidia-smi topo -m; lspci -tv)",
         evidence=tuple(_reading(gpu) for gpu in narrow[:4]),
+        severity=max(map(severity_of_lanes, narrow)),
         others=tuple(Subject.of_gpu(gpu).name for gpu in narrow),
     )
 

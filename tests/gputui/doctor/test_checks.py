@@ -13,6 +13,8 @@ from gputui.doctor.checks.exposure import speaks_tls
 from gputui.doctor.checks.sockets import Wanted
 from gputui.doctor.examination import examine, exit_code
 from gputui.doctor.site import Site
+from gputui.incidents.engine import Engine
+from gputui.incidents.rules import all_rules
 from gputui.incidents.thresholds import Thresholds
 from gputui.model import (
     Action,
@@ -112,7 +114,8 @@ GPU_FINDINGS = [
         "63 pages",
         "bundle",
     ),
-    ("pcie", {"pcie_width": 8, "pcie_width_max": 16}, Level.CRITICAL, "x8 of x16", "lspci"),
+    ("pcie", {"pcie_width": 8, "pcie_width_max": 16}, Level.WARNING, "x8 of x16", "lspci"),
+    ("pcie", {"pcie_width": 4, "pcie_width_max": 16}, Level.CRITICAL, "x4 of x16", "lspci"),
     (
         "pcie",
         {
@@ -524,3 +527,15 @@ def test_a_reading_that_failed_on_every_gpu_is_not_absent(site, make, name, read
     why = {"missing": {reading: "timeout"}, reading: None}
     found = worst(site(*(make.gpu(index, **why) for index in range(8))), name)
     assert found.level is Level.UNCHECKED
+
+
+@pytest.mark.parametrize(("width", "level"), [(8, Level.WARNING), (4, Level.CRITICAL)])
+def test_fewer_lanes_are_as_grave_as_the_monitor_says(site, make, width, level):
+    """Half of them make work slower; a quarter is as good as none."""
+    narrow = make.gpu(1, pcie_width=width, pcie_width_max=16)
+    engine = Engine(all_rules(), interval_s=1.0)
+    for second in range(4):
+        engine.sample(make.node(float(second), narrow))
+    (incident,) = engine.incidents
+    assert incident.kind == "PcieDegraded"
+    assert worst(site(narrow), "pcie").level.word == incident.severity.word == level.word

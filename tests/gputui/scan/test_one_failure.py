@@ -134,3 +134,23 @@ def test_an_imex_domain_to_be_recovered_names_its_service():
     (one,) = found(log)
     assert "systemctl restart nvidia-imex" in one.action_text
     assert "nvlink -s" not in one.action_text
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "48, pid=77, name=python, An uncorrectable double bit error (DBE) has been detected",
+        "62, pid='<unknown>', name=<unknown>, 0x2a2c 0x0 0x0",
+        "109, pid=77, name=python, Ch 00000008, errorString CTX SWITCH TIMEOUT, Info 0x3c046",
+        "95, pid='<unknown>', name=<unknown>, Uncontained: FBHUB (0x1). RST: Yes, D-RST: No",
+        FIRMWARE_SILENT,
+        RESET_ASKED,
+    ],
+)
+def test_whoever_is_to_reset_a_gpu_is_told_who_holds_it(told):
+    """A reset is refused while a service has the GPU open, and these are seldom thought of."""
+    worst, *_ = found(xids((100, told)))
+    assert worst.action in (Action.RESET_GPU, Action.DRAIN_AND_RESET)
+    for holder in ("nvidia-dcgm", "dcgm-exporter", "nvidia-persistenced"):
+        assert holder in worst.action_text
+    assert worst.action_text.index("nvidia-dcgm") < worst.action_text.rindex("reset")
