@@ -22,6 +22,7 @@ from chaos.lookalikes.wire import (
     exit_message,
     message,
     signal_message,
+    user_message,
     words_message,
 )
 from fakes.commands.registry import NOT_UNDERSTOOD, Command, Meant
@@ -181,6 +182,7 @@ class UnderWay:
             become=self._become,
             spawn=self._spawn,
             signal=self._signal,
+            change_user=self._change_user,
             program=request.program,
             stdin=standard_input(self._ask_input),
             cwd=request.cwd,
@@ -250,6 +252,11 @@ class UnderWay:
     def _signal(self, number: int) -> None:
         """Send the other program a signal."""
         self.unsent += signal_message(number)
+
+    def _change_user(self, user: int, group: int) -> None:
+        """Let the caller be another user; only one who is root on this machine too can be."""
+        if self._user == "root":
+            self.unsent += user_message(user, group)
 
     def _park(self, until_us: int) -> None:
         """Wait for a moment, or for whatever happens before."""

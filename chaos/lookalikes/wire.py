@@ -24,6 +24,8 @@ letter  from           bytes
 ``b``   the simulator  the words of another program, which it is to become; a zero byte after each
 ``s``   the simulator  the words of another program, which it is to start; a zero byte after each
 ``k``   the simulator  the number of a signal for that other program (4 bytes)
+``u``   the simulator  the numbers of the user and of the group that it is of from now on (4 bytes
+                       each)
 ``x``   the simulator  its exit status (4 bytes); it ends
 ``z``   the simulator  none: the thread's time has come
 ``t``   the simulator  what was left of the alarm before, as it was set (8 bytes each)
@@ -39,6 +41,7 @@ from dataclasses import dataclass
 
 _HEAD = struct.Struct("=cI")
 _STATUS = struct.Struct("=i")
+_USER = struct.Struct("=II")
 _COLUMNS = struct.Struct("=H")
 _LIMIT = 4 << 20
 """Arguments and environment of a program can have about 2 MiB (execve(2))."""
@@ -110,6 +113,11 @@ def words_message(letter: bytes, words: Sequence[str]) -> bytes:
 def signal_message(number: int) -> bytes:
     """The message that the other program is to get a signal."""
     return message(b"k", _STATUS.pack(number))
+
+
+def user_message(user: int, group: int) -> bytes:
+    """The message that the program is of a user's and a group's number from now on."""
+    return message(b"u", _USER.pack(user, group))
 
 
 def status_of(content: bytes) -> int:

@@ -10,6 +10,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <poll.h>
 #include <signal.h>
 #include <stddef.h>
@@ -235,6 +236,16 @@ static void become(char **words)
     _exit(errno == ENOENT ? 127 : 126);
 }
 
+/* Be of another user and group, and of no other group. */
+static void change_user(uint32_t user, uint32_t group)
+{
+    if (setgroups(0, NULL) == 0 && setgid(group) == 0 && setuid(user) == 0)
+        return;
+    fprintf(stderr, "%s: unable to change to runas uid (%u, %u): %s\n", name, user, user,
+            strerror(errno));
+    _exit(1);
+}
+
 static void note_end(int number)
 {
     int before = errno;
@@ -332,6 +343,11 @@ int main(int argc, char **argv)
             int32_t number;
             receive(asked, &number, sizeof number);
             pass_on(number);
+        }
+        if (letter == 'u') {
+            uint32_t numbers[2];
+            receive(asked, numbers, sizeof numbers);
+            change_user(numbers[0], numbers[1]);
         }
         if (letter == 'x') {
             int32_t status;

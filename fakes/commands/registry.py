@@ -73,7 +73,8 @@ class Call:
     the call by an exception of its own. ``read_file`` is the text of a file as the caller sees it,
     or raises OSError. ``become`` lets the caller be another program; ``spawn`` runs one beside it,
     at most for so many microseconds, and tells its exit status, None while it runs on (without
-    words it waits on); ``signal`` sends that one a signal. ``columns`` is the width of the terminal
+    words it waits on); ``signal`` sends that one a signal. ``change_user`` lets the caller be of a
+    user's and a group's number from now on, where it may. ``columns`` is the width of the terminal
     that ``out`` goes to, 0 if it is none.
     """
 
@@ -88,6 +89,7 @@ class Call:
     become: Callable[[Sequence[str]], NoReturn] = _alone
     spawn: Callable[[Sequence[str], int | None], int | None] = _alone
     signal: Callable[[int], None] = _alone
+    change_user: Callable[[int, int], None] = _alone
     program: str = ""
     stdin: TextIO | None = None
     cwd: str = "/"

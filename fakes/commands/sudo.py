@@ -1,14 +1,16 @@
 """``sudo`` and ``su``: run a command as somebody else (sudo(8), su(1)).
 
-Programs on a node are root already, as far as it matters, and set-user-ID has no effect there: the
-command is run as it is, with the other's names in its environment. Somebody whose jobs run on the
-node may not: no password can be given.
+Programs on a node are root already, as far as it matters, and set-user-ID has no effect there:
+where the node has its own users (a run by root), the caller changes to the other's numbers and is
+that user; else the command is run as it is, with the other's names in its environment. Somebody
+whose jobs run on the node may not: no password can be given.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import NoReturn, TextIO
 
 from fakes.commands.registry import NOT_UNDERSTOOD, command
@@ -44,8 +46,8 @@ _ALLOWED = (
 @command("sudo", latency_us=10_000)
 def main(
     argv: Sequence[str], node: Node, user: str, is_privileged: bool, env: Mapping[str, str],
-    read_file: Callable[[str], str], become: Callable[[Sequence[str]], NoReturn], out: TextIO,
-    err: TextIO,
+    read_file: Callable[[str], str], change_user: Callable[[int, int], None],
+    become: Callable[[Sequence[str]], NoReturn], out: TextIO, err: TextIO,
 ) -> int:  # fmt: skip
     """Become the command."""
     options, words, strange = _parse(argv)
@@ -55,8 +57,9 @@ def main(
     if "V" in options:
         out.write("Sudo version 1.9.15p5\n")
         return 0
-    target = options.get("u", "root").removeprefix("#")
-    if not _is_known(target, node, read_file):
+    target = options.get("u", "root")
+    person = _person(target, node, read_file)
+    if person is None:
         err.write(f"sudo: unknown user {target}\n")
         err.write("sudo: error initializing audit plugin sudoers_audit\n")
         return 1
@@ -90,15 +93,17 @@ def main(
     elif shell:
         words = [_shell(env), "-c", " ".join(words)]
     if "u" in options:
-        assigned = [*_identity(target), *assigned]
+        assigned = [*person.variables, *assigned]
     assigned += [f"SUDO_USER={user}"] if user != "root" else []
+    person.take_over(change_user)
     return become(["/usr/bin/env", *assigned, *words] if assigned else words)
 
 
 @command("su", latency_us=10_000)
 def su(
     argv: Sequence[str], node: Node, is_privileged: bool, env: Mapping[str, str],
-    read_file: Callable[[str], str], become: Callable[[Sequence[str]], NoReturn], err: TextIO,
+    read_file: Callable[[str], str], change_user: Callable[[int, int], None],
+    become: Callable[[Sequence[str]], NoReturn], err: TextIO,
 ) -> int:  # fmt: skip
     """Become a shell of somebody's, or what it is to run."""
     rest, command_line, shell, names = list(argv), None, _shell(env), []
@@ -118,7 +123,8 @@ def su(
         else:
             names.append(word)
     target = names[0] if names else "root"
-    if not _is_known(target, node, read_file):
+    person = _person(target, node, read_file)
+    if person is None or target.startswith("#"):
         err.write(
             f"su: user {target} does not exist or the user entry does not contain all the "
             "required fields\n"
@@ -128,7 +134,8 @@ def su(
         err.write("su: Authentication failure\n")
         return 1
     words = [shell, *(["-c", command_line] if command_line is not None else []), *names[1:]]
-    return become(["/usr/bin/env", *_identity(target), *words])
+    person.take_over(change_user)
+    return become(["/usr/bin/env", *person.variables, *words])
 
 
 def _parse(argv: Sequence[str]) -> tuple[dict[str, str], list[str], str]:
@@ -158,21 +165,41 @@ def _parse(argv: Sequence[str]) -> tuple[dict[str, str], list[str], str]:
     return options, words, ""
 
 
-def _is_known(name: str, node: Node, read_file: Callable[[str], str]) -> bool:
-    """Whether there is somebody of that name, or number."""
-    owners = {job.user for job in node.jobs.values()}
-    if name == "root" or name.isdecimal() or name in owners:
-        return True
+@dataclass(frozen=True, slots=True)
+class _Person:
+    """Somebody who a command can be run as; ``ids`` are the user's and the group's number, None
+    where nobody tells them.
+    """
+
+    name: str
+    home: str
+    ids: tuple[int, int] | None = None
+
+    @property
+    def variables(self) -> list[str]:
+        """The names in the environment of what is theirs."""
+        return [f"USER={self.name}", f"LOGNAME={self.name}", f"HOME={self.home}"]
+
+    def take_over(self, change_user: Callable[[int, int], None]) -> None:
+        """Let the caller be this one."""
+        if self.ids is not None and self.ids != (0, 0):
+            change_user(*self.ids)
+
+
+def _person(name: str, node: Node, read_file: Callable[[str], str]) -> _Person | None:
+    """Somebody by a name, or by ``#`` and a number (passwd(5)); None if there is nobody."""
     try:
-        rows = read_file("/etc/passwd").splitlines()
+        rows = [row.split(":") for row in read_file("/etc/passwd").splitlines()]
     except OSError:
-        return True  # nobody to ask
-    return any(row.partition(":")[0] == name for row in rows)
-
-
-def _identity(name: str) -> list[str]:
-    home = "/root" if name == "root" else f"/home/{name}"
-    return [f"USER={name}", f"LOGNAME={name}", f"HOME={home}"]
+        rows = []  # nobody to ask
+    at, wanted = (2, name[1:]) if name.startswith("#") else (0, name)
+    for row in rows:
+        if len(row) == 7 and row[at] == wanted and row[2].isdecimal() and row[3].isdecimal():
+            return _Person(row[0], row[5], (int(row[2]), int(row[3])))
+    if name == "root" or not rows:
+        return _Person(name, "/root" if name == "root" else f"/home/{name}")
+    owners = {job.user for job in node.jobs.values()}
+    return _Person(name, f"/home/{name}") if name in owners else None
 
 
 def _shell(env: Mapping[str, str]) -> str:
