@@ -122,7 +122,7 @@ def layered() -> list[Layer]:
 def mounted() -> list[Bind]:
     """What is mounted, outer directories first."""
     return [
-        Bind(f"{NODE}/{_MEMORY}/{_FILES}{view.path}", os.path.realpath(view.path))
+        Bind(f"{NODE}/{_MEMORY}/{_FILES}{view.path}", os.path.realpath(view.path), view.writable)
         for view in views()
         if view.is_tree or not view.path.startswith(_LAYERED)
     ]

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from chaos.sandbox import kernel
 from chaos.sandbox.kernel import NO_DEVICES, NO_PROGRAMS, NO_SETUID, READ_ONLY
-from chaos.sandbox.plan import Bind, Fresh, Graft, Layer, Place, Root
+from chaos.sandbox.plan import NODE, Bind, Fresh, Graft, Layer, Place, Root
 
 CONSOLE = "/dev/console"
 """Where a program finds the terminal that it was given."""
@@ -57,6 +57,9 @@ def build(root: Root) -> None:
     }
     binds = [(copied(bind), bind) for bind in root.binds]
     grafts = [(kernel.copied(graft.source, _OWN), graft) for graft in root.grafts]
+    written = {
+        bind: kernel.copied(_outside(bind, root), _OWN) for bind in root.own if bind.writable
+    }
     kernel.attach(whole, root.staging)
     with _inside(root.staging):
         for place in sorted(root.fresh):
@@ -74,9 +77,18 @@ def build(root: Root) -> None:
             _hide(path, root)
         for bind in root.own:
             if os.path.lexists(bind.target):
-                kernel.attach(kernel.copied(bind.source, _MACHINE), bind.target)
+                own = bind in written
+                tree = written.pop(bind) if own else kernel.copied(bind.source, _MACHINE)
+                kernel.attach(tree, bind.target)
+        for tree in written.values():
+            os.close(tree)
         for tree, graft in grafts:
             _graft(tree, graft)
+
+
+def _outside(bind: Bind, root: Root) -> str:
+    """Where a node's own file lies as the machine sees it: inside it could not be written."""
+    return f"{Path(root.memory).parent}{bind.source.removeprefix(NODE)}"
 
 
 def copied(bind: Bind) -> int:

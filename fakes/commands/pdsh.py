@@ -23,6 +23,7 @@ from fakes.commands.remote_shell import (
     words_on,
 )
 from fakes.commands.ssh import said_of
+from fakes.network.groups import NoGroupError, ReadFile, members
 from fakes.network.reaching import Unreached, reach
 from fakes.node import Node
 from fakes.slurm.hostlist import HostlistError, expand
@@ -33,7 +34,7 @@ _PDSH_FLAGS = frozenset("SNbdhiLVqaAvsk")
 _CLUSH_VALUES = {"-w": "w", "-x": "x", "-g": "g", "-l": "l", "-t": "t", "-u": "u", "-f": "f",
                  "-o": "o", "--nodes": "w", "--exclude": "x", "--group": "g", "--user": "l",
                  "--fanout": "f", "--options": "o", "--connect_timeout": "t",
-                 "--command_timeout": "u", "--color": "color", "-X": "g", "--worker": "R",
+                 "--command_timeout": "u", "--color": "color", "-X": "X", "--worker": "R",
                  "-R": "R"}  # fmt: skip
 _CLUSH_FLAGS = {"-S": "S", "--maxrc": "S", "-N": "N", "-b": "b", "-B": "B", "-a": "a", "-q": "q",
                 "-v": "v", "-L": "L", "-n": "n", "--nostdin": "n", "--all": "a", "-d": "v",
@@ -58,7 +59,7 @@ class _Reach:
 @command("pdsh", latency_us=200_000)
 def pdsh(
     argv: Sequence[str], node: Node, world: World, env: Mapping[str, str], spawn: Spawn,
-    out: TextIO, err: TextIO,
+    read_file: ReadFile, out: TextIO, err: TextIO,
 ) -> int:  # fmt: skip
     """Run it on each; 0, unless ``-S`` asks for the highest exit status."""
     options: dict[str, str] = {}
@@ -79,10 +80,13 @@ def pdsh(
         return 0
     listed = options.get("w", env.get("WCOLL", "") if not {"a", "A"} & options.keys() else "")
     try:
-        names = _names(world, listed, options, all_of={"a", "A"} & options.keys())
+        names = _names(world, listed, options, read_file, all_of={"a", "A"} & options.keys())
     except HostlistError:
         err.write("pdsh@" + node.name + ": invalid hostlist\n")
         return 1
+    except NoGroupError as error:
+        err.write(f"pdsh: {error} here\n")
+        return NOT_UNDERSTOOD
     if not names:
         err.write(f"pdsh@{node.name}: no remote hosts specified\n")
         return 1
@@ -102,21 +106,25 @@ def pdsh(
 
 @command("clush", latency_us=300_000)
 def clush(
-    argv: Sequence[str], node: Node, world: World, spawn: Spawn, out: TextIO, err: TextIO,
+    argv: Sequence[str], node: Node, world: World, spawn: Spawn, read_file: ReadFile,
+    out: TextIO, err: TextIO,
 ) -> int:  # fmt: skip
     """Run it on each; 0, unless ``-S`` asks for the highest exit status."""
     options, rest, strange = _parse(argv, _CLUSH_VALUES, _CLUSH_FLAGS)
     gathers = bool({"b", "B"} & options.keys())
     if gathers and {"L", "N", "q"} & options.keys():
         strange = "-b with -L, -N or -q"
-    if strange or "g" in options:
-        err.write(f"clush: {strange or '-g'}: this option is not known here\n")
+    if strange:
+        err.write(f"clush: {strange}: this option is not known here\n")
         return NOT_UNDERSTOOD
     try:
-        names = _names(world, options.get("w", ""), options, all_of="a" in options)
+        names = _names(world, options.get("w", ""), options, read_file, all_of="a" in options)
     except HostlistError:
         err.write(f"clush: error: bad nodeset {options.get('w', '')}\n")
         return 1
+    except NoGroupError as error:
+        err.write(f"clush: {error} here\n")
+        return NOT_UNDERSTOOD
     if not names:
         err.write("Usage: clush [options] command\n\nclush: error: No node to run on.\n")
         return 2
@@ -181,14 +189,39 @@ def _task(ways: _Reach, name: str, line: str, said: str) -> Task:
     return Task(words, f"{name}: " if ways.labels else "", failed)
 
 
-def _names(world: World, listed: str, options: Mapping[str, str], *, all_of: object) -> list[str]:
-    """The nodes that are meant, each once; those after ``-x`` or a ``-`` are not."""
+def _names(
+    world: World,
+    listed: str,
+    options: Mapping[str, str],
+    read_file: ReadFile,
+    *,
+    all_of: object,
+) -> list[str]:
+    """The nodes that are meant, each once; those after ``-x``, ``-X`` or a ``-`` are not.
+
+    A name that begins with ``@`` is a group's, as are those after ``-g``.
+    """
+
+    def spread(text: str) -> list[str]:
+        found: list[str] = []
+        for one in _entries(text):
+            if one.startswith("@"):
+                found += members(one[1:], world, read_file)
+            else:
+                found += expand(one.rpartition("@")[2])
+        return found
+
+    def of_groups(text: str) -> list[str]:
+        return spread(",".join(f"@{one}" for one in _entries(text)))
+
     names: list[str] = list(world.nodes) if all_of else []
-    out = expand(options["x"]) if options.get("x") else []
-    for part in [listed] if listed else []:
-        kept = [one for one in _entries(part) if not one.startswith("-")]
-        out += [name for one in _entries(part) if one.startswith("-") for name in expand(one[1:])]
-        names += [name for one in kept for name in expand(one.rpartition("@")[2])]
+    out = spread(options.get("x", "")) + of_groups(options.get("X", ""))
+    for one in _entries(listed):
+        if one.startswith("-"):
+            out += spread(one[1:])
+        else:
+            names += spread(one)
+    names += of_groups(options.get("g", ""))
     return [name for name in dict.fromkeys(names) if name not in out]
 
 

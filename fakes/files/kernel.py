@@ -60,6 +60,20 @@ def modules(node: Node, world: World) -> str:
     return "".join(rows)
 
 
+@node_file("/proc/sys/vm/drop_caches", writable=True)
+def drop_caches(node: Node, world: World) -> str:
+    """Written by epilogs so that the next job finds no file cached: nothing else comes of it."""
+    del node, world
+    return "0\n"
+
+
+@node_file("/proc/sys/vm/compact_memory", writable=True)
+def compact_memory(node: Node, world: World) -> str:
+    """Written by epilogs so that the next job finds large pages: nothing else comes of it."""
+    del node, world
+    return "0\n"
+
+
 @node_file("/proc/cmdline")
 def cmdline(node: Node, world: World) -> str:
     """What the boot loader gave the kernel, as GPU servers commonly have it."""

@@ -50,11 +50,15 @@ Files = Mapping[str, Content]
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A path of the node, and what makes it. ``is_tree`` False: a single file, under ""."""
+    """A path of the node, and what makes it. ``is_tree`` False: a single file, under "".
+
+    What programs write into one that is ``writable`` is lost, as it is on a server.
+    """
 
     path: str
     is_tree: bool
     make: Callable[[Node, World], Files]
+    writable: bool = False
 
 
 _views: dict[str, View] = {}
@@ -63,11 +67,11 @@ MakesFile = Callable[[Node, World], str]
 MakesTree = Callable[[Node, World], Files]
 
 
-def node_file(path: str) -> Callable[[MakesFile], MakesFile]:
+def node_file(path: str, *, writable: bool = False) -> Callable[[MakesFile], MakesFile]:
     """Register a function as what makes the file at ``path``."""
 
     def register(function: MakesFile) -> MakesFile:
-        _add(View(path, False, lambda node, world: {"": function(node, world)}))
+        _add(View(path, False, lambda node, world: {"": function(node, world)}, writable))
         return function
 
     return register

@@ -10,7 +10,17 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import TextIO
 
-from fakes.commands.dcgmi import diag, discovery, dmon, group, health, nvlink, stats
+from fakes.commands.dcgmi import (
+    diag,
+    discovery,
+    dmon,
+    group,
+    health,
+    modules,
+    nvlink,
+    profile,
+    stats,
+)
 from fakes.commands.dcgmi.diagnostic import duration_us
 from fakes.commands.dcgmi.engine import Engine, NotImitated, RefusedError, SubCommand
 from fakes.commands.registry import NOT_UNDERSTOOD, command
@@ -27,7 +37,9 @@ _SUBCOMMANDS: Mapping[str, SubCommand] = {
     "dmon": dmon.run,
     "group": group.run,
     "health": health.run,
+    "modules": modules.run,
     "nvlink": nvlink.run,
+    "profile": profile.run,
     "stats": stats.run,
 }
 _HAVE_BEGUN = (Code.SUCCESS, Code.NOT_SUPPORTED)
@@ -36,7 +48,7 @@ _LOCAL = ("localhost", "127.0.0.1", "::1")
 _HELP = """\
 dcgmi SUBCOMMAND [OPTION] ...      a look-alike: each SUBCOMMAND has a -h of its own
 
-    discovery  diag  health  group  stats  nvlink  dmon
+    discovery  diag  health  group  stats  nvlink  dmon  modules  profile
 """
 
 

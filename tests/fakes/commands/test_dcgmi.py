@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from fakes.commands.registry import commands
+from fakes.commands.registry import NOT_UNDERSTOOD, commands
 from fakes.driver.disturbance import Refusal, disturb
 from fakes.hardware.gpu import Lost
 from fakes.nvml.codes import TEXTS, Code
@@ -230,3 +230,21 @@ def test_what_only_the_real_dcgmi_can_is_not_taken_for_done(argv, idle):
     said = idle("dcgmi", *argv)
     assert said.status == 125
     assert "is not imitated" in said.err
+
+
+def test_a_profiler_can_have_the_counters(shell):
+    """What scripts do before and after a profiler runs."""
+    assert shell("dcgmi", "profile", "--pause").out == "Successfully paused profiling.\n"
+    assert shell("dcgmi", "profile", "--resume").out == "Successfully resumed profiling.\n"
+    assert shell("dcgmi", "profile", "-l").status == NOT_UNDERSTOOD
+
+
+def test_modules_are_loaded_when_they_are_needed(shell):
+    """Health's with the first watch."""
+    said = shell("dcgmi", "modules", "-l")
+    assert len({len(line) for line in said.lines}) == 1
+    state = {words[3]: " ".join(words[5:-1]) for words in map(str.split, said.lines[6:-1])}
+    assert (state["NvSwitch"], state["Health"]) == ("Loaded", "Not loaded")
+    shell("dcgmi", "health", "-s", "a")
+    rows = (line.split() for line in shell("dcgmi", "modules", "-l").lines)
+    assert ["|", "4", "|", "Health", "|", "Loaded", "|"] in list(rows)

@@ -41,7 +41,10 @@ def test_without_an_option_each_node_has_its_block(machine):
         (("-f",), (0, "n[2-3]\n")),
         (("-S", ",", "-e", "n[0-1]"), (0, "n0,n1\n")),
         (("-c", "n[0-"), (1, "nodeset: Parse error: bad node set: n[0-\n")),
-        (("-f", "@gpu"), (NOT_UNDERSTOOD, "nodeset: -f @gpu: this is not known here\n")),
+        (("-e", "n[0-5]", "-x", "n[1-3],n5"), (0, "n0 n4\n")),
+        (("-f", "n[0-5]", "-i", "n[4-9]"), (0, "n[4-5]\n")),
+        (("-f", "@gpu"), (NOT_UNDERSTOOD, "nodeset: group 'gpu' is not known here\n")),
+        (("-f", "n[0-5]&n3"), (NOT_UNDERSTOOD, "nodeset: -f n[0-5]&n3: this is not known here\n")),
     ],
 )
 def test_nodeset_folds_spreads_and_counts(machine, argv, answer):

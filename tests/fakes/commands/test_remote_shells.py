@@ -27,13 +27,19 @@ class Fleet:
         self.paused_us = 0
         self.status = 0
         self.err = ""
+        self.files = {}
+
+    def _read_file(self, path):
+        if path not in self.files:
+            raise FileNotFoundError(path)
+        return self.files[path]
 
     def __call__(self, name, *argv):
         out, err = io.StringIO(), io.StringIO()
         call = Call(
             argv=argv, out=out, err=err, node=self.world.nodes["n0"], world=self.world, nvml=None,
             clock=lambda: 0.0, pause=self._pause, spawn=self._spawn, env={}, user="root",
-            program=name,
+            program=name, read_file=self._read_file,
         )  # fmt: skip
         status = commands()[name](call)
         self.err = err.getvalue()
@@ -188,3 +194,35 @@ def test_gathered_output_and_exit_statuses_are_told_once(tmp_path):
         "clush: n3: exited with exit code 1", "clush: n1 n2: exited with exit code 3",
     ]  # fmt: skip
     assert "n0: bad" in run([*words, *gathered(tasks, errors=True)])[1]
+
+
+GROUPS = "# racks\nrack1: n[0-1]\nrack2: n2\n"
+
+
+@pytest.mark.parametrize(
+    ("argv", "names"),
+    [
+        (("clush", "-g", "rack1"), ["n0", "n1"]),
+        (("clush", "-w", "@rack2,n0"), ["n2", "n0"]),
+        (("clush", "-a", "-X", "rack1"), ["n2"]),
+        (("clush", "-w", "@all", "-x", "@rack2"), ["n0", "n1"]),
+        (("clush", "-w", "@sp:batch"), ["n0", "n1", "n2"]),
+        (("clush", "-w", "@slurmstate:idle"), ["n0", "n1", "n2"]),
+        (("pdsh", "-g", "rack2"), ["n2"]),
+    ],
+)
+def test_groups_of_nodes_are_those_of_the_nodes_file_and_of_slurm(fleet, argv, names):
+    """Written by the operator in ClusterShell's own place, or known to Slurm."""
+    fleet.files["/etc/clustershell/groups.d/local.cfg"] = GROUPS
+    assert fleet(*argv, "hostname") == 0
+    script = fleet.spawned[-1][-1]
+    assert [f"s/^/{name}: /" in script for name in ("n0", "n1", "n2")] == [
+        name in names for name in ("n0", "n1", "n2")
+    ]
+
+
+def test_a_group_that_nobody_wrote_proves_nothing(fleet):
+    """Who would be meant by it is not known."""
+    assert fleet("clush", "-g", "rack9", "date") == NOT_UNDERSTOOD
+    assert fleet.err == "clush: group 'rack9' is not known here\n"
+    assert fleet.spawned == []
