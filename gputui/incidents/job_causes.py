@@ -30,7 +30,13 @@ _OF_NODE = (
     "NvswitchError", "FabricNotReady", "ContainerLostGpu", "GpuHung", "GpuMissing", "StorageStall",
 )  # fmt: skip
 
+_LAST = ("StorageStall",)
+"""What the kernel tells once, and holds until it is told to be over."""
+
 _OF_NIC = ("NicDown", "IbLinkDegraded")
+
+HOST_MEMORY = "host-memory"
+"""The key of a job's failure for want of host memory, as the kernel told it."""
 
 _OF_JOB = ("GpuXid", "GpuOutOfMemory", "NcclInitFailed", "NcclTimeout", "SlowCollective")
 
@@ -44,15 +50,21 @@ def causes_for_job(
     (a time-out of NCCL's) comes after what is wrong with what it runs on.
     """
     gpus = [Subject.of_gpu(gpu).name for gpu in past.gpus_of_job(job)]
+    own = Subject.of_job(job).name
     causes = [Cause(kind, on=gpu, within_s=within_s) for kind in _OF_GPU for gpu in gpus]
     if not gpus:
         causes += _of_unknown_gpus(job, event_s, past)
+    nodes = []
     if past.samples:
         sample = past.samples[-1]
         node = Subject.of_node(sample.host).name
-        causes += [Cause(kind, on=node, within_s=within_s) for kind in _OF_NODE]
+        causes += [
+            Cause(kind, on=node, within_s=None if kind in _LAST else within_s) for kind in _OF_NODE
+        ]
+        nodes.append(node)
         nics = [Subject.of_nic(link.name).name for link in sample.links]
         causes += [Cause(kind, on=nic, within_s=within_s) for kind in _OF_NIC for nic in nics]
+    causes += [Cause("JobFailed", HOST_MEMORY, name, within_s) for name in (own, *nodes)]
     causes += [Cause(kind, within_s=within_s) for kind in _OF_JOB]
     return tuple(causes)
 

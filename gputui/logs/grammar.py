@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 
 from gputui.bus import parse_bus_id
+from gputui.logs.host_lines import HOST_EXPRESSIONS
 
 BUS = r"(?P<bus>(?:[0-9a-fA-F]{1,16}:)?[0-9a-fA-F]{2}:[0-9a-fA-F]{2})(?:\.[0-7])?"
 _GPU_AT = rf"NVRM: (?:GPU|GPU at) (?:PCI:)?{BUS}:?\s"
@@ -134,6 +135,7 @@ _EXPRESSIONS = (
         "nccl_segfault",
         r"(?P<process>.+)\[(?P<pid>\d+)\]: segfault at .* in (?P<detail>libnccl\S*)\[",
     ),
+    *HOST_EXPRESSIONS,
 )
 """The commonest first; the first that matches counts."""
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from gputui.logs import records
 from gputui.logs.grammar import Message, parse_continuation, parse_message
+from gputui.logs.host_lines import HOST_NEEDLES
 from gputui.logs.prefix import Stamp, split_prefix
 
 KERNEL = "kernel"
@@ -54,7 +55,7 @@ class KernelEvent:
 
 _INTERESTING = re.compile(
     r"NVRM|Xid|nvidia|NVSwitch|AER:|DPC:|PCIe Bus Error|error status/mask|PCIe bandwidth|libnccl|"
-    r"fabric manager NVIDIA"
+    r"fabric manager NVIDIA|" + "|".join(re.escape(one.decode()) for one in HOST_NEEDLES)
 )
 
 _REPEATED = re.compile(

@@ -6,12 +6,13 @@ is one search over the whole block; only where one is found the line's ends are 
 
 from __future__ import annotations
 
+from gputui.logs.host_lines import HOST_NEEDLES
 from gputui.scan.search import finder
 
 NEEDLES = (
     b"NVRM:", b"nvidia ", b"nvidia:", b"nvidia-nvswitch", b"nvidia-peermem", b"nvidia_dev_xid:",
     b"pcieport ", b"NVSwitch pci bus id", b"]: segfault at ", b" available PCIe ",
-    b"fabric manager NVIDIA GPU",
+    b"fabric manager NVIDIA GPU", *HOST_NEEDLES,
 )  # fmt: skip
 """Every message in :mod:`gputui.logs.grammar` has one of these. A search for what many other
 messages have too (the name alone) would cost more than several for what follows it."""

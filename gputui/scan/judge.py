@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from gputui.incidents import evidence
 from gputui.incidents.engine import Engine
+from gputui.incidents.host_words import BACK
 from gputui.incidents.offline import offline_rules
 from gputui.incidents.rule import Rule
 from gputui.incidents.rules import all_rules
@@ -27,6 +28,9 @@ _PASS_EVERY_S = 600.0
 _MANY_EVENTS = 1000
 _EVENTS_A_PASS = 50
 """Of a machine that has told many, so many more are heard at least between two such looks."""
+
+_ENDS = (BACK,)
+"""What ends incidents: how they hung together is noted before."""
 
 _LOSSES = ("GpuLost", "DriverNotLoaded")
 _BELOW = {
@@ -88,6 +92,8 @@ class Judge:
             machine.passed_s = event.time_s
             if machine.heard >= _MANY_EVENTS:
                 machine.passes_at = machine.heard + _EVENTS_A_PASS
+        elif not isinstance(event, JobEvent) and event.kind in _ENDS:
+            self._note(machine)
         machine.heard += 1
         if isinstance(event, JobEvent):
             machine.engine.job(event)
