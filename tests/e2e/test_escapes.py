@@ -14,6 +14,7 @@ import re
 import secrets
 import shutil
 import socket
+import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -229,11 +230,29 @@ ATTEMPTS = {
     "open files by their handles": Attempt(
         f"$PYTHON -c '{OPEN_BY_HANDLE}' / /usr /usr/bin $PLACE/work", r"(-1\n){4}"
     ),
+    # --- by system calls alone, from a static program ------------------------------------------
+    "reach the network from a static program": Attempt(
+        '"$REACH" network $PORT', r"network: Connection refused\nnetwork: Network is unreachable\n"
+    ),
+    "reach the machine's sockets from a static program": Attempt(
+        '"$REACH" socket $PLACE/docker.sock $PLACE/work/munge.sock @$ABSTRACT',
+        r"(socket: (No such file or directory|Connection refused)\n){3}",
+    ),
+    "write to the system from a static program": Attempt(
+        'cd /; "$REACH" write /gt-escape /usr/bin/gt-escape /var/lib/gt-escape $PLACE/work/file',
+        r"(write: (Read-only file system|Permission denied)\n){4}",
+    ),
+    "ask the kernel from a static program": Attempt(
+        '"$REACH" kernel', r"(\w+: (Operation not permitted|Permission denied)\n){3}"
+    ),
     # --- the fake, in whatever environment -----------------------------------------------------
     "load NVML by its path with an empty environment": Attempt(
         f"env -i $PYTHON -IS -c '{LOAD_NVML}'", r"(0 0 2\n)+"
     ),
 }  # fmt: skip
+
+
+STATIC = tuple(name for name in ATTEMPTS if name.endswith("static program"))
 
 
 @dataclass(frozen=True)
@@ -265,8 +284,24 @@ def listening(path: str) -> socket.socket:
     return listener
 
 
+@pytest.fixture(scope="module")
+def static(tmp_path_factory: pytest.TempPathFactory) -> Path | None:
+    """The program reach.c, linked statically; None where nothing can link so."""
+    program = tmp_path_factory.mktemp("static") / "reach"
+    compiler = shutil.which("cc")
+    if compiler is None:
+        return None
+    source = str(Path(__file__).with_name("reach.c"))
+    linked = subprocess.run(
+        [compiler, "-static", "-O1", "-o", str(program), source], capture_output=True, check=False
+    )
+    return program if linked.returncode == 0 else None
+
+
 @pytest.fixture(scope="module", params=["me", "nobody"])
-def tried(request: pytest.FixtureRequest, commands_of: Callable[..., Any]) -> Iterator[Tried]:
+def tried(
+    request: pytest.FixtureRequest, commands_of: Callable[..., Any], static: Path | None
+) -> Iterator[Tried]:
     """Everything that one user tries."""
     with tempfile.TemporaryDirectory(prefix="gt-") as name, socket.socket() as tcp:
         place, runtime = Path(name), Path(name, "runtime")
@@ -275,6 +310,8 @@ def tried(request: pytest.FixtureRequest, commands_of: Callable[..., Any]) -> It
         (place / "home/marker").write_text(SECRET)
         (place / "work/file").write_text("of the machine's")
         shutil.copy("/usr/bin/id", place / "work/id")
+        if static is not None:
+            shutil.copy(static, place / "work/reach")
         tcp.bind(("127.0.0.1", 0))
         tcp.listen()
         kept = {k: v for k, v in os.environ.items() if not k.startswith(("GPUTUI", "GPUCHAOS"))}
@@ -287,6 +324,7 @@ def tried(request: pytest.FixtureRequest, commands_of: Callable[..., Any]) -> It
             PYTHON=who.python,
             PYTHONPATH=os.pathsep.join([str(ROOT), *(p for p in sys.path if "site-packages" in p)]),
             ABSTRACT=f"{name}/abstract",
+            REACH=f"{place}/work/reach",
             PORT=str(tcp.getsockname()[1]),
         )
         sockets = [f"{name}/docker.sock", f"{name}/work/munge.sock", f"@{name}/abstract"]
@@ -296,6 +334,8 @@ def tried(request: pytest.FixtureRequest, commands_of: Callable[..., Any]) -> It
         watched = (place / "home", place / "work")
         before = digest(*watched)
         made = {n: a.script for n, a in ATTEMPTS.items() if a.by in ("", user)}
+        if static is None:
+            made = {n: script for n, script in made.items() if n not in STATIC}
         done = who.gpuchaos(
             "node",
             "h100-sxm",
@@ -328,7 +368,7 @@ def _hand_over(place: Path, user: str) -> None:
 def test_an_attempt_to_get_out_comes_to_nothing(tried: Tried, name: str) -> None:
     """Each says no more than that it was refused, or that there is nothing."""
     if name not in tried.said:
-        pytest.skip(f"not for a {tried.user} user")
+        pytest.skip(f"not for a {tried.user} user, or no static program could be linked")
     assert re.fullmatch(ATTEMPTS[name].says, tried.said[name]), tried.said[name]
 
 
@@ -337,3 +377,30 @@ def test_the_machine_is_as_it_was(tried: Tried) -> None:
     assert tried.after == tried.before
     for folder in ("/", "/etc", "/usr", "/usr/bin", "/usr/lib", "/var", "/var/lib", "/opt"):
         assert not Path(folder, "gt-escape").exists()
+
+
+def test_a_static_program_that_kills_everybody_ends_the_node_alone(
+    who: Any, static: Path | None
+) -> None:
+    """``kill(-1, SIGKILL)`` by a system call ends what is on the node, and nobody of the machine's:
+    another process of the same user lives on, and so does the harness, to say how it ended.
+    """
+    if static is None:
+        pytest.skip("no static program can be linked here")
+    who.env["PYTHONPATH"] = os.pathsep.join(
+        [str(ROOT), *(p for p in sys.path if "site-packages" in p)]
+    )
+    with (
+        tempfile.TemporaryDirectory(prefix="gt-") as name,
+        subprocess.Popen([*who.prefix, "sleep", "300"]) as witness,
+    ):
+        who.cwd = Path(name)
+        who.cwd.chmod(0o755)
+        shutil.copy(static, who.cwd / "reach")
+        try:
+            killed = who.on_node("sleep 300 & ./reach kill; echo lived")
+            assert witness.poll() is None
+        finally:
+            witness.kill()
+    assert killed.returncode in (0, 137), killed.stderr
+    assert "our own fault" not in killed.stderr
