@@ -23,8 +23,7 @@ MAX_NODES = 100_000
 class Fleet:
     """So many nodes, named n0, n1 ..., each with so many GPUs of one model.
 
-    ``nics`` are each node's network interfaces by name, the usual ones if none are given;
-    ``spares`` are GPU boards on the shelf.
+    ``nics`` are each node's network interfaces by name, the usual ones if none are given.
     """
 
     nodes: int = 1
@@ -33,7 +32,6 @@ class Fleet:
     driver: str | None = None
     scheduler: str | None = None
     nics: tuple[str, ...] = ()
-    spares: int = 0
 
     @property
     def names(self) -> tuple[str, ...]:

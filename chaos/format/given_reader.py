@@ -22,14 +22,12 @@ BEFORE = {"files": "file", "services": "service", "env": "env"}
 """The keys of what happened before, and the faults that their items are."""
 
 GIVEN_KEYS = ("fleet", "jobs", *BEFORE, "steady", "expected_gpus")
-FLEET_KEYS = ("nodes", "gpus", "model", "driver", "scheduler", "nics", "spares")
+FLEET_KEYS = ("nodes", "gpus", "model", "driver", "scheduler", "nics")
 SCHEDULERS = ("slurm", "kubernetes")
 JOB_KEYS = ("id", "gpus", "nodes", "load", "memory", "user", "command", "priority")
 
 _NIC = re.compile(r"[a-z][a-z0-9_.-]{0,14}")
 """What the kernel takes for an interface's name, as far as anybody uses it."""
-
-_MOST_SPARES = 1000
 
 
 def read_given(tree: Tree | None, mistakes: Mistakes) -> tuple[Given, Inventory | None]:
@@ -96,7 +94,6 @@ def _fleet(given: Fields) -> Fleet | None:
             driver.text if driver else None,
             _scheduler(fields),
             _nics(fields),
-            _count(fields, "spares", _MOST_SPARES, None) or usual.spares,
         )
     return fleet if len(mistakes) == before else None
 

@@ -231,7 +231,6 @@ def _given() -> Schema:
             "driver": _of(DriverVersion),
             "scheduler": {"enum": list(SCHEDULERS)},
             "nics": {"type": "array", "items": {"type": "string"}, "minItems": 1},
-            "spares": _of(Count),
         }
     )
     job = _object(

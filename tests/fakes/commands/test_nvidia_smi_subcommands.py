@@ -169,7 +169,10 @@ def test_with_mig_there_are_none_yet(make_smi):
     smi = make_smi(gpus=1, idle=True)
     assert smi("-mig", "1").lines == ["Enabled MIG Mode for GPU 00000000:1B:00.0", "All done."]
     assert smi("mig", "-lgi").out == "No GPU instances found: Not Found\n"
-    assert smi("mig", "-cgi", "19").status == 125
+    for argv in (["-cgi", "19"], ["-cgi", "9", "-C"], ["-cci"], ["-lgip"], ["-lgipp"], ["-lcip"]):
+        said = smi("mig", *argv)
+        assert said.status == 125
+        assert said.err == f"nvidia-smi: mig {' '.join(argv)} is not imitated by this look-alike\n"
     assert smi("nvlink", "-s").lines[1].startswith("Nvlink queries are not supported")
 
 

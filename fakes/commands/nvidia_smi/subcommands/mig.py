@@ -1,4 +1,8 @@
-"""``mig``: instances of GPUs. There are none here: what lists them says so, none can be made."""
+"""``mig``: instances of GPUs. There are none here: what lists them says so, none can be made.
+
+Without MIG mode every form has the driver's own answer. With it, what would have to know how a GPU
+can be split is not imitated: the profiles, their placements, and making an instance.
+"""
 
 from __future__ import annotations
 
@@ -31,10 +35,10 @@ _VALUES = {
 _HELP = """\
 nvidia-smi mig [-lgip | -lgi | -lci | -dgi | -dci] [-i ID]
 
-    -lgip, -lgipp, -lcip   profiles and placements of instances
-    -lgi, -lci             instances that there are
+    -lgi, -lci             instances that there are: none
     -dgi, -dci             take instances away
-    -cgi, -cci             make them: not imitated
+    -lgip, -lgipp, -lcip   profiles and placements: not imitated where MIG mode is on
+    -cgi, -cci             make instances: not imitated where MIG mode is on
 """
 
 
