@@ -104,7 +104,8 @@ class Random:
             path.write_text(text, encoding="utf-8")
             scenario = _without_start(load(path))
             reported = run_test(scenario).reported
-            reported = replace(reported, result=_without_idle_faults(reported.result, path))
+            result = _placed(_without_idle_faults(reported.result, path))
+            reported = replace(reported, result=result)
         return Tried(seed, replace(reported, path=Path(f"{NAME}.yaml")), text)
 
 
@@ -123,6 +124,15 @@ def _without_idle_faults(result: Result, path: Path) -> Result:
     failed = bool(result.false_pages or result.unsteady or not met)
     verdict = Verdict.UNKNOWN if unknown else Verdict.FAIL if failed else Verdict.PASS
     return replace(result, unknown=unknown, verdict=verdict)
+
+
+def _placed(result: Result) -> Result:
+    """A result whose expectations stand in the file that is printed: ours is gone by then."""
+    judged = []
+    for one in result.judged:
+        place = replace(one.expectation.place, file=f"{NAME}.yaml")
+        judged.append(replace(one, expectation=replace(one.expectation, place=place)))
+    return replace(result, judged=tuple(judged))
 
 
 Campaign = Varied | Random
