@@ -2,6 +2,10 @@
 
 Served by the simulator's loop, as the control socket is. A call whose program has gone (it was
 killed, or its output is not wanted any more) is ended where it waits.
+
+Where there is a line to wait in (waiting_line.py), nobody goes on by what comes in: a call begins
+when all is at rest, and whatever lets a program go on, its answer, the end of its sleep, is a step
+of the line.
 """
 
 from __future__ import annotations
@@ -12,15 +16,24 @@ import selectors
 import shlex
 import socket
 import struct
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
 from chaos.lookalikes.clock_page import ClockPage
-from chaos.lookalikes.sleepers import Sleepers, sleep_us
+from chaos.lookalikes.sleepers import Sleepers, sleep_of
 from chaos.lookalikes.under_way import Scene, UnderWay
-from chaos.lookalikes.wire import Inbox, WireError, exit_message, message, request_of, status_of
+from chaos.lookalikes.waiting_line import Place, Step, WaitingLine, in_order
+from chaos.lookalikes.wire import (
+    Inbox,
+    WireError,
+    exit_message,
+    message,
+    request_of,
+    status_of,
+    thread_of,
+)
 from fakes.commands.registry import NOT_UNDERSTOOD, commands
 from fakes.nvml.answer import FOREVER_US
 
@@ -39,8 +52,17 @@ class _Caller:
     inbox: Inbox = field(default_factory=Inbox)
     parts: dict[bytes, bytes] = field(default_factory=dict)
     call: UnderWay | None = None
+    pid: int = 0
+    thread: int = 0
     shown: bool = False
     """Whether what the call changed can be seen by others, so that it may return."""
+    is_in_line: bool = False
+    """Whether what it has to say is a step of the line by now."""
+
+    @property
+    def place(self) -> Place:
+        """Who it is."""
+        return Place(self.pid, self.thread, self.call.words if self.call else ())
 
 
 class CommandServer:
@@ -48,7 +70,7 @@ class CommandServer:
 
     ``directory`` is the node's; ``users`` are names by number, where the system's are not meant.
     ``note`` gets a sentence on each call that was not understood; ``told`` every call, when it
-    begins and when it returns. Where calls are ``held``, each waits until :meth:`begin_held`, and
+    begins and when it returns. Where there is a ``line``, each waits until :meth:`begin_held`, and
     then for as long as its command takes on the run's clock; ``page`` shows programs that clock.
     """
 
@@ -60,14 +82,15 @@ class CommandServer:
         note: Callable[[str], None],
         *,
         told: Callable[[UnderWay], None] | None = None,
-        held: bool = False,
+        line: WaitingLine | None = None,
         page: ClockPage | None = None,
     ) -> None:
         self._scene = scene
         self._users = users
         self._note = note
         self._told = told
-        self._held: list[_Caller] | None = [] if held else None
+        self._line = line
+        self._held: list[_Caller] = []
         self._page = page
         self._sleepers = Sleepers[_Caller]()
         self._callers: set[_Caller] = set()
@@ -117,14 +140,19 @@ class CommandServer:
         calls = sum(1 for one in self._callers if one.call and not one.call.ended)
         return calls + self._sleepers.waiting
 
+    @property
+    def has_changed(self) -> bool:
+        """Whether a call has changed the world since :meth:`advance` last told so."""
+        return self._changed
+
     def begin_held(self, at_us: int) -> bool:
-        """Let the calls that came since the last time begin, by their words; whether any did."""
+        """Let the calls that came since the last time begin, in order; whether any did."""
         if not self._held:
             return False
-        came, self._held = self._held, []
-        for caller in sorted(came, key=lambda one: one.call.words if one.call else ()):
+        came, self._held = [one for one in self._held if one in self._callers], []
+        for caller in _sorted(came):
             call = caller.call
-            if call is None or caller not in self._callers:
+            if call is None:
                 continue
             if self._told is not None:
                 self._told(call)
@@ -135,28 +163,27 @@ class CommandServer:
         """Let every call go on that can; whether one has changed the world since this was asked."""
         if self._page is not None:
             self._page.show(at_us)
-        for sleeper in self._sleepers.woken(at_us):
-            self._wake(sleeper)
-        for caller in self._in_order():
-            call = caller.call
-            if call and not call.ended and call.is_due(at_us, happened=happened):
-                self._go_on(caller, call)
+        for alarm in self._sleepers.alarms_due(at_us):
+            self._soon(alarm)
+        for sleeper in _sorted(self._sleepers.woken(at_us)):
+            self._soon(partial(self._wake, sleeper, b"z"))
+        due = [
+            one
+            for one in self._callers
+            if one.call and not one.call.ended and one.call.is_due(at_us, happened=happened)
+        ]
+        for caller in _sorted(due):
+            if caller.call and not caller.call.ended:
+                self._go_on(caller, caller.call)
         changed, self._changed = self._changed, False
         return changed
 
-    def _in_order(self) -> list[_Caller]:
-        """The callers, those that go on at one moment by their words: the same at every run."""
-        return sorted(
-            (one for one in self._callers if one.call is not None),
-            key=lambda one: (one.call.until_us, one.call.words) if one.call else (0, ()),
-        )
-
     def settle(self) -> None:
         """What was changed can be seen now: let the calls that did it return."""
-        for caller in tuple(self._callers):
-            if caller.call and caller.call.ended and not caller.shown:
-                caller.shown = True
-                self._send(caller)
+        shown = [one for one in self._callers if one.call and one.call.ended and not one.shown]
+        for caller in _sorted(shown):
+            caller.shown = True
+            self._report(caller)
 
     # --- the callers' side -----------------------------------------------------------------------
 
@@ -167,7 +194,7 @@ class CommandServer:
                 connection.close()
                 return
             connection.setblocking(False)
-            caller = _Caller(connection)
+            caller = _Caller(connection, pid=_peer(connection)[0])
             self._callers.add(caller)
             self._selector.register(connection, selectors.EVENT_READ, partial(self._serve, caller))
 
@@ -192,18 +219,29 @@ class CommandServer:
             self._hang_up(caller)
 
     def _take(self, caller: _Caller, letter: bytes, content: bytes) -> None:
-        if letter == b"i" and caller.call and not caller.call.ended:
-            caller.call.take_input(content)
-            self._go_on(caller, caller.call)
-        elif letter == b"c" and caller.call and not caller.call.ended:
-            caller.call.take_end(status_of(content))
-            self._go_on(caller, caller.call)
+        if letter in (b"i", b"c") and caller.call:
+            bring = partial(self._bring, caller, caller.call, letter, content)
+            if self._line is None:
+                bring()
+            else:
+                self._line.come(caller.place, bring)
         elif letter == b"g" and caller.call is None:
             self._begin(caller)
-        elif letter in (b"z", b"t") and self._page is not None:
+        elif letter in (b"z", b"t", b"n") and self._page is not None:
             self._park(caller, letter, content)
         else:
             caller.parts[letter] = content
+
+    def _bring(self, caller: _Caller, call: UnderWay, letter: bytes, content: bytes) -> bool:
+        """A call gets what it asked for; whether its program goes on at once."""
+        if call.ended:
+            return False
+        if letter == b"i":
+            call.take_input(content)
+        else:
+            call.take_end(status_of(content))
+        self._go_on(caller, call)
+        return self._line is None
 
     def _begin(self, caller: _Caller) -> None:
         request = request_of(caller.parts)
@@ -217,9 +255,9 @@ class CommandServer:
                 caller.connection.send(said + exit_message(NOT_UNDERSTOOD))
             self._hang_up(caller)
             return
-        user, (pid, _) = self._user_of(caller.connection), _peer(caller.connection)
-        caller.call = UnderWay(command, request, user, self._scene, pid)
-        if self._held is not None:
+        user = self._user_of(caller.connection)
+        caller.call = UnderWay(command, request, user, self._scene, caller.pid)
+        if self._line is not None:
             caller.call.until_us = FOREVER_US
             self._held.append(caller)
             return
@@ -229,21 +267,39 @@ class CommandServer:
 
     def _park(self, caller: _Caller, letter: bytes, content: bytes) -> None:
         """A program waits without calling a command."""
-        pid, _ = _peer(caller.connection)
         now_us = self._scene.now_us()
         try:
-            if letter == b"z":
-                self._sleepers.sleep(caller, pid, now_us, sleep_us(content))
+            if letter == b"n":
+                caller.thread = thread_of(content)
+                wake = partial(self._wake, caller, letter)
+                if self._line is None:
+                    wake()
+                else:
+                    self._line.be_born(caller.place, wake)
                 return
-            before = self._sleepers.set_alarm(pid, now_us, content)
+            if letter == b"z":
+                for_us, caller.thread = sleep_of(content)
+                self._sleepers.sleep(caller, caller.pid, now_us, for_us)
+                return
+            before = self._sleepers.set_alarm(caller.pid, now_us, content)
         except struct.error as error:
             raise WireError(f"no time: {error}") from error
         with contextlib.suppress(OSError):
             caller.connection.send(message(b"t", before))
 
-    def _wake(self, caller: _Caller) -> None:
+    def _soon(self, step: Step) -> None:
+        """Let somebody go on: now, or when it is their turn."""
+        if self._line is None:
+            step()
+        else:
+            self._line.add(step)
+
+    def _wake(self, caller: _Caller, letter: bytes) -> bool:
+        if caller not in self._callers:
+            return False
         with contextlib.suppress(OSError):  # it was killed; its end is read next
-            caller.connection.send(message(b"z"))
+            caller.connection.send(message(letter))
+        return True
 
     def _user_of(self, connection: socket.socket) -> str:
         """Whose process is at the other end."""
@@ -254,7 +310,7 @@ class CommandServer:
 
     def _go_on(self, caller: _Caller, call: UnderWay) -> None:
         call.go_on()
-        while self._held is not None and not call.ended and call.until_us <= self._scene.now_us():
+        while self._line is not None and not call.ended and call.until_us <= self._scene.now_us():
             call.go_on()  # it let others have their turn: in virtual time that would be luck
         if call.ended:
             self._changed = self._changed or call.changed
@@ -263,7 +319,25 @@ class CommandServer:
                 self._note(call.problem)
             if self._told is not None:
                 self._told(call)
+        self._report(caller)
+
+    def _report(self, caller: _Caller) -> None:
+        """Send what a call has to say, now or when it is its turn."""
+        call = caller.call
+        if self._line is None:
+            self._send(caller)
+        elif not caller.is_in_line and call and (call.unsent or (call.ended and caller.shown)):
+            caller.is_in_line = True
+            self._line.add(partial(self._speak, caller))
+
+    def _speak(self, caller: _Caller) -> bool:
+        """It is a call's turn to send what it has to say; whether it had anything."""
+        caller.is_in_line = False
+        call = caller.call
+        if caller not in self._callers or call is None or (call.ended and not caller.shown):
+            return False
         self._send(caller)
+        return True
 
     def _send(self, caller: _Caller) -> None:
         """Send what can be sent; a call that has ended says its last word when it can be shown."""
@@ -295,6 +369,11 @@ class CommandServer:
         if self._selector is not None:
             self._selector.unregister(caller.connection)
         caller.connection.close()
+
+
+def _sorted(callers: Iterable[_Caller]) -> list[_Caller]:
+    """Those that go on at one moment, in the same order at every run."""
+    return in_order([(caller.place, caller) for caller in callers])
 
 
 def _peer(connection: socket.socket) -> tuple[int, int]:

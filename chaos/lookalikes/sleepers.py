@@ -13,7 +13,7 @@ import selectors
 import signal
 import struct
 from collections import Counter
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from functools import partial
 from typing import Generic, TypeVar
@@ -22,7 +22,7 @@ from fakes.nvml.answer import FOREVER_US
 
 _Who = TypeVar("_Who", bound=Hashable)
 
-_NS = struct.Struct("=q")
+_SLEEP = struct.Struct("=qq")
 _ALARM = struct.Struct("=qq")
 _US_NS = 1000
 _ONLY_ASKS = -1
@@ -32,9 +32,12 @@ _SHORTEST_US = ((1_000, 1_000_000), (300, 100_000), (50, 10_000), (0, 1_000))
 so often, for minutes of the run, comes to its end."""
 
 
-def sleep_us(content: bytes) -> int:
-    """For how long a thread wants to sleep; a ``struct.error`` if it says something else."""
-    return _microseconds(_NS.unpack(content)[0])
+def sleep_of(content: bytes) -> tuple[int, int]:
+    """For how long a thread wants to sleep, in microseconds, and its number; a ``struct.error`` if
+    it says something else.
+    """
+    for_ns, thread = _SLEEP.unpack(content)
+    return _microseconds(for_ns), thread
 
 
 @dataclass(slots=True)
@@ -83,14 +86,18 @@ class Sleepers(Generic[_Who]):
         self._until_us.pop(who, None)
 
     def woken(self, at_us: int) -> list[_Who]:
-        """Those whose time has come, in the order in which they asked; and alarms go off."""
-        for pid, alarm in tuple(self._alarms.items()):
-            if alarm.due_us <= at_us:
-                self._go_off(pid, alarm)
+        """Those whose time has come, in the order in which they asked."""
         woken = [who for who, until_us in self._until_us.items() if until_us <= at_us]
         for who in woken:
             del self._until_us[who]
         return woken
+
+    def alarms_due(self, at_us: int) -> list[Callable[[], bool]]:
+        """What sends their signals to those whose alarm is due."""
+        due = [(pid, alarm) for pid, alarm in self._alarms.items() if alarm.due_us <= at_us]
+        for _, alarm in due:
+            alarm.due_us = alarm.due_us + alarm.every_us if alarm.every_us else FOREVER_US
+        return [partial(self._go_off, pid, alarm) for pid, alarm in due]
 
     def set_alarm(self, pid: int, now_us: int, content: bytes) -> bytes:
         """A process sets its alarm, puts it off (0), or only asks; what it had before."""
@@ -112,13 +119,14 @@ class Sleepers(Generic[_Who]):
         if self._selector is not None:
             self._selector.register(pidfd, selectors.EVENT_READ, partial(self._drop, pid))
 
-    def _go_off(self, pid: int, alarm: _Alarm) -> None:
+    def _go_off(self, pid: int, alarm: _Alarm) -> bool:
+        if self._alarms.get(pid) is not alarm:
+            return False  # it was taken back at the last moment
         with contextlib.suppress(OSError):
             signal.pidfd_send_signal(alarm.pidfd, signal.SIGALRM)
-        if alarm.every_us:
-            alarm.due_us += alarm.every_us
-        else:
+        if not alarm.every_us:
             self._drop(pid)
+        return True
 
     def _drop(self, pid: int) -> None:
         alarm = self._alarms.pop(pid, None)

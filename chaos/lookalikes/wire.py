@@ -14,7 +14,8 @@ letter  from           bytes
 ``w``   the program    how many columns its output has on a terminal, or 0 (2 bytes)
 ``g``   the program    none: the call is complete
 ``i``   the program    what its standard input had; none at the end of it
-``z``   the library    for how many nanoseconds a thread sleeps (8 bytes)
+``z``   the library    for how many nanoseconds a thread sleeps, and its number (8 bytes each)
+``n``   the library    the number of a thread that is new, or of a process's first (8 bytes)
 ``t``   the library    in how many nanoseconds a process wants an alarm (0: none, -1: it only asks),
                        and how often again (8 bytes each)
 ``c``   the program    the exit status of the other program that it had started (4 bytes)
@@ -28,6 +29,7 @@ letter  from           bytes
                        each)
 ``x``   the simulator  its exit status (4 bytes); it ends
 ``z``   the simulator  none: the thread's time has come
+``n``   the simulator  none: the new one may begin
 ``t``   the simulator  what was left of the alarm before, as it was set (8 bytes each)
 ======  =============  ========================================================================
 """
@@ -42,6 +44,7 @@ from dataclasses import dataclass
 _HEAD = struct.Struct("=cI")
 _STATUS = struct.Struct("=i")
 _USER = struct.Struct("=II")
+_THREAD = struct.Struct("=q")
 _COLUMNS = struct.Struct("=H")
 _LIMIT = 4 << 20
 """Arguments and environment of a program can have about 2 MiB (execve(2))."""
@@ -127,6 +130,11 @@ def status_of(content: bytes) -> int:
     except struct.error as error:
         raise WireError(f"no exit status: {error}") from error
     return int(status)
+
+
+def thread_of(content: bytes) -> int:
+    """The number of the thread that is new; a ``struct.error`` if it says something else."""
+    return int(_THREAD.unpack(content)[0])
 
 
 def exit_message(status: int) -> bytes:

@@ -22,6 +22,7 @@ from chaos.lookalikes.binding import Bindings
 from chaos.lookalikes.clock_page import ClockPage
 from chaos.lookalikes.server import CommandServer
 from chaos.lookalikes.under_way import Scene, UnderWay
+from chaos.lookalikes.waiting_line import WaitingLine
 from chaos.real_time import registry
 from chaos.real_time.control import ControlServer
 from chaos.real_time.foreground import Foreground, is_gputui
@@ -201,11 +202,11 @@ class Stage:
         *,
         uptime_s: float,
         told: Callable[[UnderWay], None] | None = None,
-        held: bool = False,
+        line: WaitingLine | None = None,
     ) -> LiveNode:
         """Give a node of the world its kernel log, its NVML and its commands.
 
-        ``uptime_s`` is how long it has been up; ``told`` and ``held`` are the calls' (server.py).
+        ``uptime_s`` is how long it has been up; ``told`` and ``line`` are the calls' (server.py).
         """
         home = self.directory.node(node.name)
         log = KernelLogFile(
@@ -230,9 +231,9 @@ class Stage:
             if self._virtual_time is not None:
                 page = ClockPage(clock_page(home), node)
             note = run.problems.append
-            answering = CommandServer(home, scene, names, note, told=told, held=held, page=page)
+            answering = CommandServer(home, scene, names, note, told=told, line=line, page=page)
             self._stack.callback(answering.close)
-        surface = self._surface(node, home, clock)
+        surface = self._surface(node, home, clock, line)
         if self._outcome.contained:
             node.services.make_real()
         files = KeptFiles(own_files(self.hosts[node.name].memory), node, run.world)
@@ -249,11 +250,17 @@ class Stage:
         own = edited_files(self.hosts[node.name].memory)
         return (EditedFiles(own, ETC, node.files, node.name), self._homes)
 
-    def _surface(self, node: Node, home: Path, clock: Clock) -> Surface | None:
+    def _surface(
+        self, node: Node, home: Path, clock: Clock, line: WaitingLine | None
+    ) -> Surface | None:
         """What shows a node: NVML for every program, or samples for the one gputui."""
         if self._library is not None:
             endpoint = Endpoint(
-                home, partial(answer, node), now_us=clock.now_us, library=self._library
+                home,
+                partial(answer, node),
+                now_us=clock.now_us,
+                library=self._library,
+                later=None if line is None else line.add,
             )
             self._stack.callback(endpoint.close)
             return endpoint

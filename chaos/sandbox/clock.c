@@ -7,6 +7,7 @@
  */
 #define _GNU_SOURCE
 #include "clock_park.h"
+#include "clock_birth.h"
 
 #include <pthread.h>
 #include <semaphore.h>

@@ -167,7 +167,8 @@ static int ask(char letter, const void *bytes, uint32_t length)
 /* Have the simulator tell when a time is over: a descriptor that becomes readable then, or -1. */
 static int begin_wait(int64_t for_ns)
 {
-    return clock_page() ? ask('z', &for_ns, sizeof for_ns) : -1;
+    int64_t asked[2] = {for_ns, raw(SYS_gettid, 0, 0, 0, 0, 0, 0)};
+    return clock_page() ? ask('z', asked, sizeof asked) : -1;
 }
 
 static void end_wait(int waiting)

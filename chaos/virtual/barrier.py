@@ -1,20 +1,21 @@
 """When real processes have nothing to do until time passes.
 
 A clock that jumps may do so only when everybody waits: every thread of every process on the nodes
-is asleep, and has not run between two looks a millisecond apart.
+is asleep, and has not been given a processor between two looks. Then there was a moment, between
+the two, at which all of them slept; and nobody was left to wake them.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
-import time
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
+from chaos.virtual.proc_files import ProcFiles
 from chaos.virtual.timed_waits import wakes_by_itself
 
-_APART_S = 0.001
 _ASLEEP = frozenset("SZTtXI")
 """States of /proc/PID/stat in which a thread does nothing (proc(5))."""
 _GONE = frozenset("ZX")
@@ -22,6 +23,10 @@ _MOST_LOOKED_AT = 2000
 """So many threads are not looked at one by one."""
 _THREADS_FIELD = 17
 """How many threads a process has, counted in /proc/PID/stat from its state."""
+_TICKS_FIELDS = slice(11, 13)
+"""How long a process has had a processor, in its own code and in the kernel's."""
+_TICKS_PER_S = os.sysconf("SC_CLK_TCK")
+_FIRST_PROCESS = "1"
 
 Look = tuple[tuple[str, str, int], ...]
 """Each thread: its PID, its state, and how often it was given a processor."""
@@ -30,12 +35,19 @@ Look = tuple[tuple[str, str, int], ...]
 class Barrier:
     """Looks at the processes of a node, by its own /proc.
 
-    ``idlers`` are the PIDs of those that do nothing anyway: its first process, a job's ranks.
+    ``idlers`` are the PIDs of those that do nothing but live, and end: a job's ranks, services.
     """
 
-    def __init__(self, proc: Path, idlers: Callable[[], Collection[int]]) -> None:
+    def __init__(self, proc: Path, idlers: Callable[[], tuple[int, ...]]) -> None:
         self._proc = str(proc)
         self._idlers = idlers
+        self._known: tuple[int, ...] = ()
+        self._not_looked_at = frozenset({_FIRST_PROCESS})
+        self._files = ProcFiles()
+
+    def close(self) -> None:
+        """Look no more."""
+        self._files.close()
 
     @property
     def somebody_wakes_by_itself(self) -> bool:
@@ -47,6 +59,26 @@ class Barrier:
         """Every thread that may be doing something; of very many, some."""
         return tuple(sorted(islice(self._threads(), _MOST_LOOKED_AT)))
 
+    def forget_ended(self) -> None:
+        """Keep nothing of those that were not looked at since this was last called."""
+        self._files.forget_unused()
+
+    def idlers_rest(self) -> bool:
+        """Whether those do nothing who idle anyway: none of them was killed just now, say.
+
+        The first process hears of whoever ends, and tells it.
+        """
+        states = (self._fields(f"{self._proc}/{pid}")[:1] for pid in self._idling())
+        return all(state[0] in _ASLEEP for state in states if state)
+
+    def worked_s(self) -> float:
+        """How long its processes have had a processor, those that live now."""
+        ticks = 0
+        for pid in self._pids():
+            fields = self._fields(f"{self._proc}/{pid}")
+            ticks += sum(map(int, fields[_TICKS_FIELDS])) if fields else 0
+        return ticks / _TICKS_PER_S
+
     def commands(self) -> list[list[str]]:
         """The command lines of those that live, in order: the same at every run."""
         return sorted(
@@ -56,61 +88,76 @@ class Barrier:
 
     def count(self) -> int:
         """How many processes there are."""
-        return sum(1 for _ in self._pids())
+        return len(self._pids())
 
     def _living(self) -> list[str]:
         """The PIDs of the processes that have not ended."""
         pids = []
         for pid in self._pids():
-            fields = _fields(f"{self._proc}/{pid}/stat")
+            fields = self._fields(f"{self._proc}/{pid}")
             if fields and fields[0] not in _GONE:
                 pids.append(pid)
         return pids
 
-    def _pids(self) -> Iterator[str]:
-        idlers = {str(pid) for pid in self._idlers()}
-        try:
-            names = os.listdir(self._proc)  # noqa: PTH208 (names are wanted)
-        except OSError:
-            return  # the node's first process has ended, and all others with it
-        for name in names:
-            if name.isdecimal() and name not in idlers:
-                yield name
+    def _idling(self) -> frozenset[str]:
+        """The PIDs of the idlers, and of the node's first process."""
+        idlers = self._idlers()
+        if idlers != self._known:
+            self._known = idlers
+            self._not_looked_at = frozenset({_FIRST_PROCESS, *map(str, idlers)})
+        return self._not_looked_at
+
+    def _pids(self) -> list[str]:
+        """The PIDs of all others; none if the node's first process has ended, for they have too."""
+        idling = self._idling()
+        return [name for name in _names(self._proc) if name.isdecimal() and name not in idling]
 
     def _threads(self) -> Iterator[tuple[str, str, int]]:
         for pid in self._pids():
             place = f"{self._proc}/{pid}"
-            fields = _fields(f"{place}/stat")
+            fields = self._fields(place)
             if not fields:
                 continue  # it ended meanwhile
             if fields[_THREADS_FIELD] == "1":
-                yield pid, fields[0], _turns(place)
+                yield pid, fields[0], self._turns(place)
                 continue
             for thread in _names(f"{place}/task"):
-                own = _fields(f"{place}/task/{thread}/stat")
-                yield thread, own[0] if own else "X", _turns(f"{place}/task/{thread}")
+                own = self._fields(f"{place}/task/{thread}")
+                turns = self._turns(f"{place}/task/{thread}")
+                yield thread, own[0] if own else "X", turns
+
+    def _turns(self, place: str) -> int:
+        """How often a thread was given a processor; -1 for one that has ended."""
+        words = self._files.read(f"{place}/schedstat").split()
+        return int(words[2]) if len(words) > 2 else -1
+
+    def _fields(self, place: str) -> list[str]:
+        """The fields of a stat file from the state on; none of what has ended."""
+        stat = self._files.read(f"{place}/stat")
+        return stat[stat.rindex(b")") + 2 :].decode().split() if stat else []
 
 
-def are_quiet(barriers: Iterable[Barrier]) -> bool:
-    """Whether everybody sleeps. It takes a millisecond to find out."""
-    watched = tuple(barriers)
+def are_quiet(watched: Sequence[Barrier]) -> bool:
+    """Whether everybody sleeps."""
     first = [barrier.look() for barrier in watched]
     if any(state not in _ASLEEP for look in first for _, state, _ in look):
         return False
-    time.sleep(_APART_S)
-    return [barrier.look() for barrier in watched] == first
+    _let_the_ended_be_noticed()
+    if not all(barrier.idlers_rest() for barrier in watched):
+        return False
+    second = [barrier.look() for barrier in watched]
+    for barrier in watched:
+        barrier.forget_ended()
+    return first == second
 
 
-def _turns(place: str) -> int:
-    """How often a thread was given a processor; -1 for one that has ended."""
-    words = _read(f"{place}/schedstat").split()
-    return int(words[2]) if len(words) > 2 else -1
+def _let_the_ended_be_noticed() -> None:
+    """Wait until whoever is seen as ended has woken those who wait for that.
 
-
-def _fields(path: str) -> list[str]:
-    """A stat file's fields from the state on; none of what has ended."""
-    stat = _read(path)
-    return stat[stat.rindex(b")") + 2 :].decode().split() if stat else []
+    The kernel does both under the lock of its list of processes, which is taken here as well.
+    """
+    with contextlib.suppress(OSError):
+        os.killpg(os.getpgrp(), 0)
 
 
 def _names(folder: str) -> list[str]:
@@ -123,12 +170,6 @@ def _names(folder: str) -> list[str]:
 def _read(path: str) -> bytes:
     """A file of /proc; nothing of a process that has ended."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        return Path(path).read_bytes()
     except OSError:
         return b""
-    try:
-        return os.read(descriptor, 4096)
-    except OSError:
-        return b""
-    finally:
-        os.close(descriptor)

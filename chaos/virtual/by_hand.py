@@ -190,7 +190,7 @@ class ByHand(Rehearsal):
         program = self._under_test = UnderTest(
             Started("", node, words), entrance, variables, folder, self._grounds.selector
         )
-        self._grounds.stirred = True
+        self._grounds.wake()
         return program
 
     def _incident_told(self, incident: Incident) -> None:

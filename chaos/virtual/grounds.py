@@ -15,26 +15,32 @@ from functools import partial
 from pathlib import Path
 
 from chaos.lookalikes.server import CommandServer
+from chaos.lookalikes.waiting_line import WaitingLine
 from chaos.real_time.live import LiveNode
 from chaos.run import Run
 from chaos.virtual.barrier import Barrier, are_quiet
 from fakes.actions import Action, Effect
 from fakes.nvml.answer import FOREVER_US
 
-_FIRST_PROCESS = 1
-
 
 class Grounds:
     """The nodes on which a runbook can run, by name.
 
-    ``stirred`` says that somebody there may have gone on since it was last cleared.
+    ``stirred`` says that there may be something to do for programs, or by them, since it was last
+    cleared.
     """
 
-    def __init__(self, run: Run, live: Mapping[str, LiveNode]) -> None:
+    def __init__(
+        self, run: Run, live: Mapping[str, LiveNode], lines: Collection[WaitingLine]
+    ) -> None:
         self.selector: selectors.BaseSelector = selectors.DefaultSelector()
         self.stirred = True
+        self._rest = False
+        """Whether everybody sleeps, and nobody was woken since that was seen."""
+        self._some_ended = False
         self._run = run
         self._live = live
+        self._lines = lines
         self._barriers = {name: _barrier(node) for name, node in live.items()}
 
     def __contains__(self, name: str) -> bool:
@@ -51,6 +57,8 @@ class Grounds:
 
     def unregister(self) -> None:
         """Serve them no longer: every call ends."""
+        for barrier in self._barriers.values():
+            barrier.close()
         for live in self._live.values():
             for service in (live.surface, live.commands):
                 if service is not None:
@@ -64,8 +72,8 @@ class Grounds:
         for key, _ in ready:
             key.data()
         if ready:
-            self.stirred = True
-            self.show(happened=False)
+            self.wake()
+            self._show_news()
         return bool(ready)
 
     @property
@@ -77,12 +85,32 @@ class Grounds:
             or any(live.host.pending for live in self._live.values())
         )
 
+    def wake(self) -> None:
+        """Somebody may go on."""
+        self.stirred, self._rest = True, False
+
+    def _show_news(self) -> bool:
+        """Show what came of what programs did, if anything came of it; whether it did."""
+        now_us = self._run.world.now_us
+        if (
+            self._some_ended
+            or self._run.world.next_us() <= now_us
+            or self.next_due_us() <= now_us
+            or any(commands.has_changed for commands in self._commands())
+        ):
+            self.show(happened=False)
+            return True
+        return False
+
     def show(self, *, happened: bool) -> None:
         """Let calls go on that are due, and show everybody what they changed."""
         now_us = self._run.world.now_us
         self._note_exits()
+        self._some_ended = False
         happens = self._run.advance(now_us)
-        self.stirred = self.stirred or happens or self.next_due_us() <= now_us
+        self.stirred = self.stirred or self.next_due_us() <= now_us
+        if happens:
+            self.wake()
         changed = happens or happened
         self._refresh_files(now_us)
         acted = False
@@ -92,7 +120,7 @@ class Grounds:
                 self._run.world.touch(live.node.name)
                 acted = True
         if acted:
-            self.stirred = True
+            self.wake()
             self.refresh_files()
         changed = changed or acted
         for live in self._live.values():
@@ -112,6 +140,27 @@ class Grounds:
         for live in self._live.values():
             if live.commands is not None and live.commands.next_due_us() <= now_us:
                 live.files.refresh()
+
+    def take_turn(self) -> bool:
+        """Let one program go on that may, and no other; whether there was one.
+
+        Only when all is at rest: so programs do one thing after another, in the same order at
+        every run.
+        """
+        taken = any(line.take() for line in self._lines)
+        if taken:
+            self.wake()
+        return self._show_news() or taken
+
+    def let_one_begin(self) -> bool:
+        """Let one process or thread begin that is new, though all is not at rest; whether one did.
+
+        Whoever started it may wait for it without resting.
+        """
+        begun = any(line.take_born() for line in self._lines)
+        if begun:
+            self.wake()
+        return begun
 
     def begin_held(self) -> bool:
         """Let the calls begin that came since the last time; whether any did."""
@@ -138,8 +187,13 @@ class Grounds:
     # --- processes -------------------------------------------------------------------------------
 
     def are_quiet(self, nodes: Collection[str]) -> bool:
-        """Whether every process on these nodes sleeps. It takes a millisecond to find out."""
-        return are_quiet(self._barriers[name] for name in nodes)
+        """Whether every process on these nodes sleeps."""
+        self._rest = self._rest or are_quiet([self._barriers[name] for name in nodes])
+        return self._rest
+
+    def worked_s(self, nodes: Collection[str]) -> float:
+        """How long processes on these nodes have had a processor, those that live now."""
+        return sum(self._barriers[name].worked_s() for name in nodes)
 
     def living(self, node: str) -> int:
         """How many processes a node has that are not a job's, nor its own services'."""
@@ -157,6 +211,7 @@ class Grounds:
         """End every process on a node that is not a job's, nor its own services'."""
         live = self._live[node]
         live.host.sweep(live.node.pids)
+        self.wake()
 
     @property
     def ended(self) -> list[str]:
@@ -175,7 +230,8 @@ class Grounds:
 
     def _note_exits_of(self, live: LiveNode) -> None:
         """Ranks ended. One that the world still has was killed from within the node."""
-        self.stirred = True
+        self.wake()
+        self._some_ended = True
         now_us = self._run.world.now_us
         ended = live.host.exited()
         if live.host.ended:
@@ -193,4 +249,4 @@ class Grounds:
 
 def _barrier(live: LiveNode) -> Barrier:
     proc = Path(f"/proc/{live.host.init_pid}/root/proc")
-    return Barrier(proc, lambda: (_FIRST_PROCESS, *live.node.pids))
+    return Barrier(proc, lambda: live.node.pids)

@@ -26,6 +26,7 @@ from chaos.fleet import build_world
 from chaos.format.runbook_file import PLAYER
 from chaos.journal import Journal
 from chaos.lookalikes.under_way import UnderWay
+from chaos.lookalikes.waiting_line import WaitingLine
 from chaos.real_time.stage import Options, Stage
 from chaos.sandbox.host import NodeEndedError
 from chaos.scenario import Entry, Scenario
@@ -34,6 +35,7 @@ from chaos.terms import Runbook
 from chaos.verdict import Result
 from chaos.virtual.drill import Drill
 from chaos.virtual.grounds import Grounds
+from chaos.virtual.rest import Rest
 from chaos.virtual.under_test import Started, UnderTest, command_of, environment, is_meant, words_of
 from chaos.virtual.watching import Watching
 from fakes.clock import SECOND_US
@@ -48,9 +50,6 @@ _UPTIME_S = 3 * 86_400.0
 _STEP_US = SECOND_US
 _REAL_STEP_S = 0.05
 """How long a runbook may wait for nothing of ours before its waiting counts as real time."""
-
-_FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.001, 0.01
-"""How long not to look whether a runbook that works has come to rest; a call of its ends that."""
 
 _MOST_PROCESSES = 500
 """How many processes a runbook may have on a node at one time."""
@@ -71,6 +70,7 @@ class Rehearsal(Drill):
         )
         super().__init__(scenario, journal)
         self._clock = _WorldClock(self.world)
+        lines = {name: WaitingLine() for name in names}
         live = {
             name: self._stage.equip(
                 self.world.nodes[name],
@@ -78,7 +78,7 @@ class Rehearsal(Drill):
                 self._clock,
                 uptime_s=_UPTIME_S,
                 told=partial(self._note_call, name),
-                held=True,
+                line=lines[name],
             )
             for name in names
         }
@@ -89,7 +89,7 @@ class Rehearsal(Drill):
         self._left: dict[str, list[str]] = {}
         """Nodes on which something runs on though the runbook has ended, and what, once told."""
         self._down: set[str] = set()
-        self._grounds = Grounds(self._run, live)
+        self._grounds = Grounds(self._run, live, lines.values())
         self._names = names
         self._calls = 0
         self._is_given_up = False
@@ -162,7 +162,8 @@ class Rehearsal(Drill):
         before_us, events = self.world.now_us, self.world.events
         due_us = min(self.world.next_us(), self._grounds.next_due_us())
         watching.until(max(min(due_us, before_us + _STEP_US, end_us), before_us))
-        self._grounds.stirred = self._grounds.stirred or self.world.events != events
+        if self.world.events != events:
+            self._grounds.wake()
         self._note_incidents(watching)
         if self._grounds.is_anybody_concerned:
             self._grounds.show(happened=True)
@@ -175,17 +176,22 @@ class Rehearsal(Drill):
         self._grounds.serve()
         if not self._grounds.stirred:
             return
+        if self._is_playbook:
+            self._grounds.wake()  # some of its processes wake by themselves
         began_s = still_s = time.monotonic()
-        pause_s = 0.0
+        rest = Rest()
         while (busy := self._busy) and not (self._is_given_up or self._note_ended_nodes()):
             self._check_how_many(busy)
-            served = self._grounds.serve(pause_s)
+            served = self._grounds.serve(rest.pause_s)
             now_s = time.monotonic()
             if served or self._is_coming_or_going or not self._grounds.are_quiet(busy):
                 still_s = now_s
-                pause_s = 0.0 if served else min(max(2 * pause_s, _FIRST_PAUSE_S), _LONGEST_PAUSE_S)
-            elif self._grounds.serve() or self._note_ends():
-                continue
+                if served:
+                    rest.called()
+                elif rest.goes_on(partial(self._grounds.worked_s, busy)):
+                    self._grounds.let_one_begin()
+            elif self._grounds.serve() or self._grounds.take_turn() or self._note_ends():
+                rest = Rest()
             elif is_last or self._grounds.begin_held():
                 break
             elif self._grounds.is_parked:
@@ -195,6 +201,7 @@ class Rehearsal(Drill):
                 break  # what was left waits for nothing that time brings
             elif now_s - still_s >= _REAL_STEP_S:
                 self._doubt("the runbook waits by this machine's clock, and not by the run's")
+                self._grounds.wake()
                 return
             if now_s - began_s >= self.scenario.terms.stop.wall_s:
                 self._doubt(f"the runbook made no progress in {now_s - began_s:.0f} real seconds")
@@ -238,14 +245,19 @@ class Rehearsal(Drill):
         Ansible's programs look every so often whether something has come, with a time-out that
         means nothing.
         """
-        under_test = self._under_test
-        if under_test is None or Path(under_test.started.words[0]).name == PLAYER:
+        if self._under_test is None or self._is_playbook:
             return
         if self._grounds.somebody_wakes_by_itself(nodes):
+            self._grounds.wake()
             self._doubt(
                 "the runbook has a time-out by this machine's clock while a command of it waits by "
                 "the run's: which comes first is not known"
             )
+
+    @property
+    def _is_playbook(self) -> bool:
+        under_test = self._under_test
+        return under_test is not None and Path(under_test.started.words[0]).name == PLAYER
 
     # --- the runbook ------------------------------------------------------------------------------
 
@@ -278,7 +290,7 @@ class Rehearsal(Drill):
         self._under_test = UnderTest(
             started, entrance, variables, self._runbook.folder, self._grounds.selector
         )
-        self._grounds.stirred = True
+        self._grounds.wake()
 
     def _has_ended(self) -> bool:
         if self._under_test is None:

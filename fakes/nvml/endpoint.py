@@ -43,7 +43,7 @@ from fakes.nvml.page import INIT_BLOCKS, Page
 from fakes.nvml.pending import Pending
 from fakes.nvml.shim.build import require
 from fakes.nvml.slots import Slots
-from fakes.nvml.wire import MESSAGE_LIMIT, MalformedRequestError, Request, decode, encode
+from fakes.nvml.wire import MESSAGE_LIMIT, MalformedRequestError, decode, encode
 
 LIBRARY_NAMES = ("libnvidia-ml.so.1", "libnvidia-ml.so")
 
@@ -75,6 +75,8 @@ class Endpoint:
 
     ``answer`` says what NVML answers to a call at a moment of the run (microseconds); ``now_us`` is
     the run's clock. The calling thread must be the one that lives as long as the simulator.
+    ``later``, if given, gets what is to be done for a program that acts on the node, or waits, and
+    does it in its time: a step, which says whether a program goes on by it.
     """
 
     def __init__(
@@ -84,10 +86,12 @@ class Endpoint:
         *,
         now_us: Callable[[], int],
         library: Path | None = None,
+        later: Callable[[Callable[[], bool]], None] | None = None,
     ) -> None:
         self.directory = directory
         self._answer = answer
         self._now_us = now_us
+        self._later = later or _at_once
         self._selector: selectors.BaseSelector | None = None
         self._connections: dict[socket.socket, int] = {}
         self._deferred: list[_Deferred] = []
@@ -196,17 +200,24 @@ class Endpoint:
             _log.debug("hung up on a client: %s", error)
             self._hang_up(connection)
             return
-        self._reply(connection, request)
-
-    def _reply(self, connection: socket.socket, request: Request) -> None:
         function, call = request.function, request.call
         if function.paged or _READS.search(function.name):
             answer = self._ask(call, self._published_us)
+            if function.paged:
+                self._slots.add(function, call, answer)
+            self._reply(connection, call, answer)
         else:
-            answer = self._ask(call, self._now_us())
-            self.publish(self._now_us())
-        if function.paged:
-            self._slots.add(function, call, answer)
+            self._later(partial(self._act, connection, call))
+
+    def _act(self, connection: socket.socket, call: Call) -> bool:
+        if connection not in self._connections:
+            return False
+        answer = self._ask(call, self._now_us())
+        self.publish(self._now_us())
+        self._reply(connection, call, answer)
+        return True
+
+    def _reply(self, connection: socket.socket, call: Call, answer: Answer) -> None:
         self._holdings.note(call, answer)
         if answer.delay_us > 0:
             pending = Pending(call, answer, self._now_us())
@@ -222,7 +233,7 @@ class Endpoint:
             if answer is None:
                 self._deferred.append(each)
             else:
-                self._send(each.connection, answer)
+                self._later(partial(self._send, each.connection, answer))
 
     def _publish_init(self) -> None:
         """Tell those who come whether, and how, they get in."""
@@ -241,12 +252,15 @@ class Endpoint:
             _log.exception("no answer to %s", call)
             return _UNKNOWN
 
-    def _send(self, connection: socket.socket, answer: Answer) -> None:
+    def _send(self, connection: socket.socket, answer: Answer) -> bool:
+        if connection not in self._connections:
+            return False
         try:
             connection.send(encode(answer))
         except OSError:
             # Also where the client does not read: a library of ours reads each reply at once.
             self._hang_up(connection)
+        return True
 
     def _hang_up(self, connection: socket.socket) -> None:
         self._deferred = [each for each in self._deferred if each.connection is not connection]
@@ -262,6 +276,10 @@ class Endpoint:
 
 
 _UNKNOWN = Answer(Code.UNKNOWN)
+
+
+def _at_once(step: Callable[[], bool]) -> None:
+    step()
 
 
 def _pid_of(connection: socket.socket) -> int:
