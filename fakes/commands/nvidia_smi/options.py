@@ -123,7 +123,7 @@ _KNOWN_ELSEWHERE = """
 -lmcd --lock-memory-clocks-deferred -rmcd --reset-memory-clocks-deferred -cc --cuda-clocks
 -den --dram-encryption --set-hostname --get-hostname -t --toggle-led --debug
 daemon replay encodersessions fbcsessions compute-policy boost-slider power-hint base-clocks
-gpm pci power-smoothing power-profiles rusd prm soc
+c2c gpm pci power-smoothing power-profiles rusd prm soc
 """
 _NOT_IMITATED = frozenset(_KNOWN_ELSEWHERE.split())
 

@@ -212,7 +212,7 @@ def test_without_its_host_engine_nothing_works(idle):
     assert idle("nv-hostengine", "-t").status == 1
     assert "Started host engine version 3.3.8" in idle("nv-hostengine").out
     assert "already running with pid" in idle("nv-hostengine").out
-    assert "0 groups found." in idle("dcgmi", "group", "-l").out
+    assert "2 groups found." in idle("dcgmi", "group", "-l").out
 
 
 @pytest.mark.parametrize("flag", ["--version", "-v"])
@@ -248,3 +248,13 @@ def test_modules_are_loaded_when_they_are_needed(shell):
     shell("dcgmi", "health", "-s", "a")
     rows = (line.split() for line in shell("dcgmi", "modules", "-l").lines)
     assert ["|", "4", "|", "Health", "|", "Loaded", "|"] in list(rows)
+
+
+def test_all_gpus_and_all_switches_are_groups_that_nobody_can_change(idle):
+    """They are listed first; a script that takes the new group to be number 1 is refused."""
+    lines = idle("dcgmi", "group", "-l").lines
+    assert any("DCGM_ALL_SUPPORTED_GPUS" in line for line in lines)
+    assert any("DCGM_ALL_SUPPORTED_NVSWITCHES" in line for line in lines)
+    assert "DCGM_ALL_SUPPORTED_GPUS" in idle("dcgmi", "group", "-g", "0", "-i").out
+    assert idle("dcgmi", "group", "-c", "mine").out.endswith(" 2\n")
+    assert idle("dcgmi", "group", "-g", "1", "-a", "0,1").status != 0
