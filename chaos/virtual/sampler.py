@@ -8,7 +8,7 @@ suspected. When the call returns after all, the first one takes its place again,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -90,15 +90,18 @@ class VirtualSampler:
             raise _NotReturningError(call)
         return given
 
-    def read(self, at_us: int) -> NodeSample | Silence | None:
-        """A reading; or that none comes, once it is late; None while nobody can tell."""
+    def read(self, at_us: int, still: Collection[int] = ()) -> NodeSample | Silence | None:
+        """A reading; or that none comes, once it is late; None while nobody can tell.
+
+        GPUs that are ``still`` are as they were at the last one.
+        """
         self._now_us = at_us
         self._select(self)
         self._look_aside()
         while self._waiting is None or self._is_replaced:
             if self._waiting is not None:
                 self._start_another()
-            sample = self._try()
+            sample = self._try(still)
             if sample is not None:
                 self._sampled_us = at_us
                 return with_left_alone(sample, self._skip)
@@ -138,10 +141,10 @@ class VirtualSampler:
     def _hangs(self, call: Call) -> bool:
         return answer(self._node, call, self._now_us).delay_us >= self._patience_us
 
-    def _try(self) -> NodeSample | None:
+    def _try(self, still: Collection[int]) -> NodeSample | None:
         unix_s = self._node.epoch.unix_us(self._now_us) / SECOND_US
         try:
-            sample = self._reader.read(unix_s)
+            sample = self._reader.read(unix_s, still)
             while self._reader.read_slow():
                 pass  # what is due is shown by the next reading
             if self._reader.is_outdated:

@@ -221,14 +221,18 @@ class Watching:
         following_us = self._on_grid(last_us + 1)
         if self._looks is Looks.POLLING or node.is_moving:
             return following_us
+        return max(self._due_us(node, last_us), following_us)
+
+    def _due_us(self, node: NodeWatch, last_us: int) -> int:
+        """When to look at a node that was last looked at then, if its readings do not change."""
         if node.looks_due:
-            return max(self._on_grid(self.now_us), following_us)
+            return self._on_grid(self.now_us)
         due_us = self._on_grid(node.next_look_us)
         happens_us = min(self.run.world.next_on_us(node.name), node.next_regime_us)
         before_us = self._on_grid(happens_us) - self._interval_us
         if before_us <= last_us:
             before_us = self._on_grid(happens_us)
-        return max(min(due_us, before_us), following_us)
+        return min(due_us, before_us)
 
     def _on_grid(self, at_us: int) -> int:
         """The first multiple of the interval, from the start, that is not before ``at_us``."""
@@ -240,7 +244,11 @@ class Watching:
     # --- looking and hearing --------------------------------------------------------------------
 
     def _look_at(self, node: NodeWatch) -> None:
-        node.look(self.now_us)
+        goes_on = self._looks is Looks.EVENT_DRIVEN and node.is_moving and node.last_us is not None
+        if goes_on and self._due_us(node, node.last_us or 0) > self.now_us:
+            node.look(self.now_us, still=node.still)  # a change of some GPUs is all there is to see
+        else:
+            node.look(self.now_us)
         node.had_its_turn(self.now_us)
 
     def _hear(self) -> None:
@@ -294,11 +302,14 @@ class NodeWatch:
         self._lines: list[KernelLine] = []
         self._job_lines: list[JobLine] = []
         self._still: tuple[Any, ...] = ()
+        self._stood: dict[int, tuple[Any, ...]] = {}
         self._hurried_us = -_HURRIES_EVERY_US
         self._regime_us: int | None = None
         self._wanted_us: int | None = None
         self.is_moving = False
         """Whether the next look may well see something else than the last one did."""
+        self.still: frozenset[int] = frozenset()
+        """The GPUs of which the last look saw the same as the one before."""
         node.kernel_log.listen(self._lines.append)
         node.job_log.listen(self._job_lines.append)
 
@@ -340,8 +351,9 @@ class NodeWatch:
             self._wanted_us = NEVER_US if next_s is None else round(next_s * SECOND_US)
         return self._wanted_us
 
-    def look(self, at_us: int) -> None:
-        """Take a reading. Those that would have been like the last one were passed over.
+    def look(self, at_us: int, still: frozenset[int] = frozenset()) -> None:
+        """Take a reading. Those that would have been like the last one were passed over, and so
+        are GPUs that are ``still``.
 
         On a node that is down nothing runs, gputui neither.
         """
@@ -353,7 +365,7 @@ class NodeWatch:
             self._assessor.unchanged(over_us / SECOND_US for over_us in passed_over_us)
         self._looked_us = at_us
         self.is_moving = False
-        read = self._sampler.read(at_us)
+        read = self._sampler.read(at_us, still)
         before, self._still = self._still, ()
         if isinstance(read, NodeSample):
             self._take(read)
@@ -369,6 +381,9 @@ class NodeWatch:
             if event is not None:
                 self._assessor.hear(event)
         self._still = _what_stays(sample)
+        gpus = {gpu.index: _still(gpu) for gpu in sample.gpus}
+        self.still = frozenset(index for index in gpus if gpus[index] == self._stood.get(index))
+        self._stood = gpus
 
     def hear(self, at_us: int) -> None:
         """Hear what the kernel has said since; look at once if it is grave."""

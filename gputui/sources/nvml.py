@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
-from gputui.model import LogLine, NodeSample, PciGpu
+from gputui.model import GpuSample, LogLine, NodeSample, PciGpu, ProcessSample
 from gputui.silence import DRIVER
 from gputui.sources.device_files import device_files
 from gputui.sources.driver_trouble import VERSION_MISMATCH, explain, no_gpus
@@ -86,6 +86,7 @@ class NvmlReader:
         self._cuda: str | None = None
         self._gpus: list[GpuReader] = []
         self._listed: list[GpuProcesses] = []
+        self._told: dict[int, tuple[GpuSample, list[ProcessSample]]] = {}
         self._turns = Turns([reading.every_s for reading in SLOW_READINGS])
         self._events = XidEvents(nvml)
         self._anew_s = float("-inf")
@@ -96,13 +97,16 @@ class NvmlReader:
         self._time_s = 0.0
         self._asking = asking
 
-    def read(self, time_s: float) -> NodeSample:
-        """One reading. Never raises NVML's errors; it may block as long as the driver does."""
+    def read(self, time_s: float, still: Collection[int] = ()) -> NodeSample:
+        """One reading. Never raises NVML's errors; it may block as long as the driver does.
+
+        Of GPUs that are ``still`` it is known that they are as they were: they are told so again.
+        """
         self._time_s = time_s
         self._asking(DRIVER)
         try:
             count = self._count()
-            sample = self._sample(count, time_s)
+            sample = self._sample(count, time_s, still)
             if _is_dead(sample) and time_s >= self._anew_s:
                 # The whole driver, not each GPU: a container that lost its devices answers so.
                 self._anew_s = time_s + _ANEW_EVERY_S
@@ -187,6 +191,7 @@ class NvmlReader:
         count = int(nvml.nvmlDeviceGetCount())
         if count != len(self._gpus):
             self._turns.dismiss()
+            self._told.clear()
             self._events.end()
             self._looked_s = float("-inf")
             slot = partial(slot_of, self._root)
@@ -197,21 +202,17 @@ class NvmlReader:
             self._listed = [GpuProcesses(nvml, index) for index in range(count)]
         return count
 
-    def _sample(self, count: int, time_s: float) -> NodeSample:
+    def _sample(self, count: int, time_s: float, still: Collection[int] = ()) -> NodeSample:
         gpus = []
-        processes = []
+        processes: list[ProcessSample] = []
         for gpu, listed in zip(self._gpus, self._listed, strict=True):
             if gpu.index in self._skip:
                 continue
-            self._asking(gpu.index)
-            gpus.append(gpu.read())
-            if gpu.is_new:
-                gpu.is_new = False
-                if not self._thorough:
-                    self._turns.welcome(gpu.index)
-                self._events.begin([gpu])
-            if gpu.handle is not None:
-                processes += listed.read(gpu.handle, time_s)
+            if gpu.index not in still or gpu.index not in self._told:
+                self._told[gpu.index] = self._ask_gpu(gpu, listed, time_s)
+            one, running = self._told[gpu.index]
+            gpus.append(one)
+            processes += running
         self._asking(None)
         known = self._table.look(process.pid for process in processes)
         above = {one.pid: one for process in known.values() for one in process.ancestors}
@@ -227,6 +228,19 @@ class NvmlReader:
             ancestors=tuple(one for pid, one in above.items() if pid not in known),
         )
 
+    def _ask_gpu(
+        self, gpu: GpuReader, listed: GpuProcesses, time_s: float
+    ) -> tuple[GpuSample, list[ProcessSample]]:
+        """One GPU, and what runs on it."""
+        self._asking(gpu.index)
+        sample = gpu.read()
+        if gpu.is_new:
+            gpu.is_new = False
+            if not self._thorough:
+                self._turns.welcome(gpu.index)
+            self._events.begin([gpu])
+        return sample, [] if gpu.handle is None else listed.read(gpu.handle, time_s)
+
     def _look_at_bus(self) -> None:
         """Which GPUs the PCI bus shows; how many NVML counts may have changed as well."""
         self._looked_s = self._time_s
@@ -236,6 +250,7 @@ class NvmlReader:
     def _end(self) -> None:
         """Let go of NVML, so that the next reading starts afresh."""
         self._asking(None)
+        self._told.clear()
         for gpu in self._gpus:
             gpu.handle = None
         if self._ready:
