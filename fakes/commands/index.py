@@ -76,6 +76,7 @@ NAMES: Mapping[str, tuple[str, ...]] = {
     "ssh": ("ssh", "scp", "rsync"),
     "sudo": ("sudo", "su"),
     "systemctl": ("systemctl",),
+    "timedatectl": ("timedatectl",),
     "timeout": ("timeout",),
     "uname": ("uname",),
     "unmodelled": (),
