@@ -247,8 +247,11 @@ class Stage:
         if self._homes is None:
             place = homes(self.directory.path)
             self._homes = EditedFiles(place, HOME, world.homes, self._options.on)
-        own = edited_files(self.hosts[node.name].memory)
-        return (EditedFiles(own, ETC, node.files, node.name), self._homes)
+            self._stack.callback(self._homes.close)
+        place = edited_files(self.hosts[node.name].memory)
+        own = EditedFiles(place, ETC, node.files, node.name)
+        self._stack.callback(own.close)
+        return (own, self._homes)
 
     def _surface(
         self, node: Node, home: Path, clock: Clock, line: WaitingLine | None

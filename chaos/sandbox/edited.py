@@ -1,7 +1,8 @@
 """Files of a node that its programs may edit (``TextFiles``), kept on a real file system.
 
-What the world writes is written in place; what programs make of them is found by looking: at every
-file's time, size and number, and at directories for what is new. So a script may use an editor,
+What the world writes is written in place; what programs make of them is found by looking, if the
+kernel says that there is something to see: at every file's time, size and number, and at
+directories for what is new. So a script may use an editor,
 ``sed -i``, a redirection or ``mv``: what stands there afterwards is what the world goes by.
 
 Below /etc a node has a directory of its own, in which the machine's files are links, or copies
@@ -18,6 +19,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from chaos.sandbox.changes import Changes
 from fakes.system.text_files import TextFiles
 
 ETC = "/etc"
@@ -57,6 +59,7 @@ class EditedFiles:
         self._prefix = prefix
         self._files = files
         self._node = node
+        self._changes = Changes()
         self._marks: dict[str, _Mark] = {}
         for path in files:
             if path.startswith(f"{prefix}/"):
@@ -66,6 +69,8 @@ class EditedFiles:
 
     def look(self) -> None:
         """Tell the world what programs have done to its files since the last look."""
+        if not self._changes.are_possible():
+            return
         found = dict(self._found())
         for path in [path for path in self._marks if path not in found]:
             del self._marks[path]
@@ -74,6 +79,10 @@ class EditedFiles:
             if self._marks.get(path) != mark:
                 self._marks[path] = mark
                 self._files.edited(path, self._read(path), self._node)
+
+    def close(self) -> None:
+        """Look no more."""
+        self._changes.close()
 
     def _changed(self, path: str, text: str | None) -> None:
         """The world has another text in a file."""
@@ -145,6 +154,7 @@ class EditedFiles:
         folders = [(str(self._folder), self._prefix)]
         while folders:
             folder, path = folders.pop()
+            self._changes.watch(folder)
             with contextlib.suppress(OSError), os.scandir(folder) as entries:
                 for entry in entries:
                     with contextlib.suppress(OSError):
