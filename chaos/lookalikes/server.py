@@ -18,7 +18,7 @@ import socket
 import struct
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 from chaos.lookalikes.clock_page import ClockPage
@@ -304,9 +304,7 @@ class CommandServer:
     def _user_of(self, connection: socket.socket) -> str:
         """Whose process is at the other end."""
         _, uid = _peer(connection)
-        with contextlib.suppress(KeyError):
-            return self._users.get(uid) or pwd.getpwuid(uid).pw_name
-        return str(uid)
+        return self._users.get(uid) or _name_of(uid)
 
     def _go_on(self, caller: _Caller, call: UnderWay) -> None:
         call.go_on()
@@ -381,3 +379,12 @@ def _peer(connection: socket.socket) -> tuple[int, int]:
     facts = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
     pid, uid, _ = _CREDENTIALS.unpack(facts)
     return int(pid), int(uid)
+
+
+@cache
+def _name_of(uid: int) -> str:
+    """A user's name on this machine, which takes long to find out; the number, if it has none."""
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except KeyError:
+        return str(uid)

@@ -7,12 +7,42 @@ stands still and waits for it. So the two take turns, and nothing needs a lock.
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable
+
+_MOST_IDLE = 8
 
 
 class TurnEndedError(BaseException):
     """Raised in a function that is not to go on. Not an Exception: nobody is to handle it."""
+
+
+class _Worker:
+    """A thread that runs one function after another: a new one takes as long as a short call."""
+
+    def __init__(self) -> None:
+        self._given = threading.Lock()
+        self._given.acquire()
+        self._function: Callable[[], None] | None = None
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def give(self, function: Callable[[], None]) -> None:
+        """Let it run a function. It is idle, or was just made."""
+        self._function = function
+        self._given.release()
+
+    def _serve(self) -> None:
+        while self._given.acquire() and self._function is not None:
+            self._function()
+            self._function = None
+            if len(_idle) >= _MOST_IDLE:
+                return
+            _idle.append(self)
+
+
+_idle: list[_Worker] = []
+os.register_at_fork(after_in_child=_idle.clear)  # a child has none of its parent's threads
 
 
 class Turns:
@@ -23,17 +53,18 @@ class Turns:
         self._theirs, self._ours = threading.Lock(), threading.Lock()
         self._theirs.acquire()
         self._ours.acquire()
+        self._has_begun = False
         self._ending = False
         self.ended = False
-        self._thread = threading.Thread(target=self._run, daemon=True)
-        self._thread.start()
 
     def resume(self) -> None:
         """Let the function run until it pauses or ends."""
-        self._theirs.release()
+        if self._has_begun:
+            self._theirs.release()
+        else:
+            self._has_begun = True
+            (_idle.pop() if _idle else _Worker()).give(self._run)
         self._ours.acquire()
-        if self.ended:
-            self._thread.join()
 
     def pause(self) -> None:
         """Called by the function: give the turn back until the next resumption."""
@@ -49,7 +80,6 @@ class Turns:
             self.resume()
 
     def _run(self) -> None:
-        self._theirs.acquire()
         try:
             if not self._ending:
                 self._function()
