@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import jsonschema
@@ -23,9 +24,26 @@ def errors(text: str) -> list[str]:
     return [error.message for error in VALIDATOR.iter_errors(tree)]
 
 
-def test_it_is_a_schema():
-    """Of the draft that it names."""
-    jsonschema.Draft202012Validator.check_schema(schema())
+def _references(part: object) -> Iterator[str]:
+    """Every definition that is referred to, however deep."""
+    if isinstance(part, dict):
+        if isinstance(part.get("$ref"), str):
+            yield part["$ref"]
+        for value in part.values():
+            yield from _references(value)
+    elif isinstance(part, list):
+        for value in part:
+            yield from _references(value)
+
+
+def test_it_is_a_schema_of_the_draft_that_it_names():
+    """Each keyword is of a form that the draft knows, and each reference leads to a definition."""
+    named = jsonschema.validators.validator_for(schema(), default=None)
+    assert named is jsonschema.Draft202012Validator
+    named.check_schema(schema())
+    references = set(_references(schema()))
+    assert references
+    assert references <= {f"#/$defs/{name}" for name in schema()["$defs"]}
 
 
 def test_the_one_that_is_kept_is_up_to_date():

@@ -58,8 +58,8 @@ def test_a_shell_on_the_node_has_job_control(shell):
     shell.send("$node bash --norc --noprofile -i\n")
     shell.send("PS1='in> '; hostname\n")
     shell.wait_for(r"^n0\s*\nin>")
-    shell.send("sleep 1000\n")
-    shell.read(0.5)
+    shell.send("sh -c 'echo runs; exec sleep 1000'\n")
+    shell.wait_for("^runs")
     shell.send("\x1a")
     shell.wait_for("Stopped")
     shell.send("kill %1; fg\n")
@@ -77,7 +77,8 @@ def test_a_killed_simulator_leaves_a_usable_terminal(shell, me):
     shell.wait_for("READY")
     os.kill(me.status()["pid"], signal.SIGKILL)
     shell.wait_for("Killed")
-    shell.read(1.5)
+    shell.wait_until(lambda: b"\x1b[?25h" in shell.raw)
+    shell.wait_for("^sh>$")
     shell.send("stty -a | grep -c -w -e -icanon -e -echo\n")
     shell.wait_for("^0$")
     assert b"\x1b[?1047l" in shell.raw
@@ -87,9 +88,10 @@ def test_a_killed_simulator_leaves_a_usable_terminal(shell, me):
 def test_output_into_a_pager_leaves_the_terminal_to_it(shell):
     """In a pipeline nobody takes the terminal away from the pager."""
     shell.send(
-        "$node sh -c 'seq 5' 2>/dev/null | { read first; read key </dev/tty; echo $first$key; }\n"
+        "$node sh -c 'seq 5' 2>/dev/null | "
+        "{ read first; echo have $first; read key </dev/tty; echo $first$key; }\n"
     )
-    shell.read(2.5)
+    shell.wait_for("^have 1")
     shell.send("k\n")
     shell.wait_for("^1k")
 

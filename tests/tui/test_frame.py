@@ -195,6 +195,7 @@ def test_very_many_screens_are_whole(scene: Scene, width: int, height: int) -> N
 def test_every_number_of_gpus_fits_every_size_in_every_state(make: Any, count: int) -> None:
     """1 to 16 GPUs, in every state, at sizes from 40x10 to 300x100; what is lost is in sight."""
     states = list(GpuState)
+    checked = 0
     for step, (width, height) in enumerate(SIZES):
         given = {i: make.status(i, states[(i + step) % len(states)]) for i in range(count)}
         lost = [i for i, status in given.items() if status.state is GpuState.LOST]
@@ -207,6 +208,8 @@ def test_every_number_of_gpus_fits_every_size_in_every_state(make: Any, count: i
         check(scene, width, height)
         frame = draw(scene, width, height)
         assert all("LOST" in lines_of(frame, Panel.GPUS, i)[0] for i in lost)
+        checked += len(lost)
+    assert checked >= count
 
 
 # --------------------------------------------------------------- particular ones
