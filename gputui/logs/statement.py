@@ -29,7 +29,7 @@ _LEVEL = (
     r"|WARN|[Ee]rror(?=[:\]])|warning(?=[:\]]))"
 )
 
-_SOURCE = r"[\w./<>\-]+\.(?:cc|cpp|cu|cuh|c|h|hpp|py|pyx)(?::\d+)+"
+_SOURCE = r"[\w./<>\-]+\.(?:cc|cpp|cu|cuh|c|h|hpp|py|pyx|go)(?::\d+)+"
 
 _CLOCK = r"\d\d:\d\d:\d\d(?:[.,]\d+)?"
 

@@ -323,3 +323,58 @@ def test_no_line_is_too_strange(noise, example, at):
         for one in line.splitlines():
             statement = statement_of(one)
             assert statement is None or match(statement) is None or statement.text
+
+
+@pytest.mark.parametrize(
+    ("line", "kind"),
+    [
+        ("NVML: Driver/library version mismatch", "DriverMismatch"),
+        (
+            "RuntimeError: Failed to initialize NVML: Driver/library version mismatch",
+            "DriverMismatch",
+        ),
+        ("NVML ERROR_LIBRARY_NOT_FOUND", "ContainerLostGpu"),
+        (
+            "2024/03/01 10:00:00 Failed to initialize NVML: ERROR_LIBRARY_NOT_FOUND",
+            "ContainerLostGpu",
+        ),
+        (
+            "E0301 10:00:00.123456       1 factory.go:115] Failed to initialize NVML: "
+            "ERROR_LIBRARY_NOT_FOUND.",
+            "ContainerLostGpu",
+        ),
+        (
+            'time="2024-03-01T10:00:00Z" level=error msg="failed to initialize NVML: '
+            'ERROR_LIBRARY_NOT_FOUND"',
+            "ContainerLostGpu",
+        ),
+        (
+            "/usr/bin/dcgm-exporter: error while loading shared libraries: libnvidia-ml.so.1: "
+            "cannot open shared object file: No such file or directory",
+            "ContainerLostGpu",
+        ),
+        (
+            "OSError: libnvidia-ml.so.1: cannot open shared object file: No such file or directory",
+            "ContainerLostGpu",
+        ),
+    ],
+)
+def test_nvml_that_cannot_be_used_is_told_in_many_words(line, kind):
+    """NVIDIA's tools, go-nvml, the loader and Python say the same, each in its own way."""
+    found = text_of(line)
+    fact = None if found is None else text_fact(found[0])
+    assert fact is not None
+    assert fact.kind == kind
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "see nvml.go: ERROR_LIBRARY_NOT_FOUND is returned when the library is missing",
+        'level=info msg="failed to initialize NVML: ERROR_LIBRARY_NOT_FOUND"',
+        "NVML library version: 570.133",
+    ],
+)
+def test_what_is_said_of_nvml_otherwise_is_nothing(line):
+    """Explanations, and what is information to whoever says it."""
+    assert text_of(line) is None
