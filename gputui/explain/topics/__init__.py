@@ -16,7 +16,7 @@ from typing import NamedTuple
 from gputui.explain.explanation import Explanation
 from gputui.facts.compat import Version
 
-ORDER = ("kernel_line", "codes", "kinds", "words", "texts")
+ORDER = ("kernel_line", "codes", "endings", "kinds", "words", "texts")
 
 
 class Topic(NamedTuple):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from gputui.explain.explanation import Explanation, advice, next_steps
+from gputui.explain.topics.endings import of_exit_code
 from gputui.facts.compat import Version
 from gputui.facts.sxid import SxidFact, sxid_fact, sxid_table
 from gputui.facts.xid import XidFact, xid_fact, xid_table
@@ -21,6 +22,9 @@ _NUMBER = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 """Behind an SXid's number the driver says how bad it is."""
+
+_BY_SIGNAL = 128
+"""Exit codes above it name a signal."""
 
 _LEAST_SXID = 10_000
 _MOST_XID = 999
@@ -44,8 +48,11 @@ def explain(question: str, driver: Version | None) -> Explanation | None:
     if what:
         return of_text(cuda) if cuda is not None else None
     if xid_fact(code).known:
-        also = () if cuda is None else (f"CUDA error {code} is another thing: {cuda.text}",)
-        return of_xid(xid_fact(code), also)
+        also = [] if cuda is None else [f"CUDA error {code} is another thing: {cuda.text}"]
+        if code > _BY_SIGNAL and (ending := of_exit_code(code)):
+            meaning = f"{ending.meaning[0].lower()}{ending.meaning[1:]}"
+            also.append(f"exit code {code} is another thing ({ending.title}): {meaning}")
+        return of_xid(xid_fact(code), tuple(also))
     if code >= _LEAST_SXID:
         return of_sxid(sxid_fact(code))
     return of_text(cuda) if cuda is not None else of_xid(xid_fact(code))

@@ -42,6 +42,21 @@ def explain(capsys):
         ("HW Power Brake Slowdown", "clock reason", "hw_power_brake_slowdown"),
         ("clocks_event_reasons.sw_power_cap", "clock reason", "sw_power_cap"),
         ("Drain and Reset", "recovery action", "Drain and Reset"),
+        ("RESET_GPU", "recovery action", "GPU Reset Required"),
+        ("GPU_RESET", "recovery action", "GPU Reset Required"),
+        ("NODE_REBOOT", "recovery action", "Node Reboot Required"),
+        ("DRAIN_P2P", "recovery action", "Drain P2P"),
+        ("DRAIN_AND_RESET", "recovery action", "Drain and Reset"),
+        ("NONE", "recovery action", "None"),
+        ("-9", "ending", "SIGKILL "),
+        ("exit code 137", "ending", "SIGKILL "),
+        ("exitcode: -9", "ending", "SIGKILL "),
+        ("(exitcode: -6)", "ending", "SIGABRT "),
+        ("SIGBUS", "ending", "SIGBUS "),
+        ("signal 11", "ending", "SIGSEGV "),
+        ("exit status 134", "ending", "SIGABRT "),
+        ("143", "xid", "Xid 143 "),
+        ("137", "xid", "Xid 137 "),
         ("LOST", "state", "lost"),
         ("throttled", "state", "throttled"),
         ("NVML_ERROR_GPU_IS_LOST", "NVML error", "NVML_ERROR_GPU_IS_LOST"),
@@ -230,3 +245,11 @@ def test_bad_rows_of_the_site_are_told(explain, tmp_path, monkeypatch):
         assert 'did you mean "power_cycle"?' in shown
     finally:
         read_anew()
+
+
+@pytest.mark.parametrize(("code", "signal"), [("134", "SIGABRT"), ("137", "SIGKILL")])
+def test_a_number_that_is_an_exit_code_as_well_says_both(explain, code, signal):
+    """Xids have the same numbers as what shells make of signals."""
+    shown = explain(code)
+    assert f"Xid {code}" in shown
+    assert f"exit code {code} is another thing ({signal}" in shown
