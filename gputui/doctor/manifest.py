@@ -23,6 +23,7 @@ from gputui.doctor.documents import (
 )
 from gputui.doctor.examination import Examined
 from gputui.doctor.gpu_resources import GPU, VENDOR, meant, quantity, unknown_profile
+from gputui.doctor.visible_devices import exposed
 
 _MISSPELT = {"limit": "limits", "request": "requests"}
 _CONTAINERS = ("containers", "initContainers")
@@ -205,6 +206,8 @@ def _pods(name: str, document: Any) -> Iterator[Result]:
                     f"{at(name, node, key)}: {key} is a map, expected a list: the pod is refused",
                     fix=f"{key}: [{{name: ..., image: ...}}], each container behind a dash",
                 )
+            for container in containers if is_list(containers) else ():
+                yield from exposed(name, container)
         containers = node.get("containers")
         if is_list(containers):
             yield from _pod(name, node, containers)

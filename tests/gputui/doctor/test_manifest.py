@@ -196,3 +196,40 @@ def test_a_template_cannot_be_checked(examined):
     (found,) = examined(POD.format(resources="limits: {nvidia.com/gpu: {{ .Values.gpus }}}"))
     assert found.level is Level.UNCHECKED
     assert "rendered" in found.text
+
+
+VISIBLE = """\
+kind: Pod
+spec:
+  containers:
+  - name: a
+    image: b
+    env: [{{name: NVIDIA_VISIBLE_DEVICES, value: {value}}}]
+    resources: {resources}
+"""
+
+
+@pytest.mark.parametrize("value", ["all", '"0,1"', "GPU-8932f937"])
+def test_gpus_taken_past_the_scheduler_are_told(examined, value):
+    """Without a limit the variable alone gives them, other pods' too."""
+    (found,) = examined(VISIBLE.format(value=value, resources="{}"))
+    assert found.level is Level.WARNING
+    assert "manifest.yaml:6:" in found.text
+    assert "NVIDIA_VISIBLE_DEVICES" in found.text
+    assert "limits" in found.fix
+
+
+@pytest.mark.parametrize(
+    ("value", "resources"),
+    [
+        ("void", "{}"),
+        ("none", "{}"),
+        ('""', "{}"),
+        ("all", "{limits: {nvidia.com/gpu: 1}}"),
+        ("all", "{limits: {nvidia.com/mig-1g.10gb: 1}}"),
+    ],
+)
+def test_who_asks_for_gpus_or_for_none_is_fine(examined, value, resources):
+    """The device plugin says which; no GPU is no exposure."""
+    (found,) = examined(VISIBLE.format(value=value, resources=resources))
+    assert found.level is Level.GOOD
