@@ -22,7 +22,7 @@ def exposed(name: str, container: Any) -> Iterator[Result]:
     """A container that names GPUs without asking for any: the scheduler does not know of it."""
     if not isinstance(container, Mapping) or _asks_for_gpus(container):
         return
-    variables = container.get("env")
+    variables: Any = container.get("env")
     for one in variables if is_list(variables) else ():
         if not isinstance(one, Mapping) or one.get("name") != VARIABLE or "value" not in one:
             continue
