@@ -12,6 +12,7 @@ from fakes.commands.kubectl.caller import Caller, RefusedError, UnknownHereError
 from fakes.commands.kubectl.changes import annotate, apply, delete, label, taint
 from fakes.commands.kubectl.get import describe, get
 from fakes.commands.kubectl.nodes import cordon, drain, uncordon
+from fakes.commands.kubectl.patch import patch
 from fakes.commands.kubectl.running import execute, logs, rollout, wait
 from fakes.commands.registry import NOT_UNDERSTOOD, command
 from fakes.commands.remote_shell import NotThereError, Spawn
@@ -95,6 +96,7 @@ _VERBS: dict[str, Callable[[Caller], int]] = {
     "get": get,
     "label": label,
     "logs": logs,
+    "patch": patch,
     "rollout": rollout,
     "taint": taint,
     "uncordon": uncordon,

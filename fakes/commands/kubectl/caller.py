@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TextIO
 
+from fakes.commands.kubectl.selectors import SelectorError, fits, split, terms
 from fakes.commands.remote_shell import Spawn
 from fakes.kubernetes.jsonpath import values
 from fakes.kubernetes.kinds import Kind, kind_named
@@ -32,8 +33,10 @@ _VALUES = frozenset(
         "context", "kubeconfig", "grace-period", "timeout", "pod-selector", "for", "tail", "since",
         "cluster", "server", "token", "user", "request-timeout", "skip-wait-for-delete-timeout",
         "cascade", "as", "label-columns", "resource-version", "chunk-size", "template",
+        "patch", "type", "raw",
     }
 )  # fmt: skip
+_PATCH = {**_SHORT, "p": "patch"}
 _OPTIONAL = frozenset({"dry-run", "wait", "validate", "all"})
 
 
@@ -83,6 +86,7 @@ def parse(argv: Sequence[str]) -> tuple[dict[str, str], list[str], list[str]]:
     options: dict[str, str] = {}
     words: list[str] = []
     rest = list(argv)
+    short = _PATCH if "patch" in argv[:1] else _SHORT
     while rest:
         word = rest.pop(0)
         if word == "--":
@@ -100,7 +104,7 @@ def parse(argv: Sequence[str]) -> tuple[dict[str, str], list[str], list[str]]:
             letters = word[1:]
             while letters:
                 letter, letters = letters[0], letters[1:]
-                name = _SHORT.get(letter, "")
+                name = short.get(letter, "")
                 if not name or name in ("watch", "help"):
                     raise UnknownHereError(f"-{letter}: this option is not known here")
                 if name in _VALUES:
@@ -151,34 +155,21 @@ def chosen(caller: Caller, kind: Kind, names: Sequence[str]) -> list[Object]:
             plural = f"{kind.names[0]}.{kind.group}" if kind.group else kind.names[0]
             raise RefusedError(f'Error from server (NotFound): {plural} "{missing[0]}" not found')
         found = [by_name[name] for name in names if name in by_name]
-    for term in _terms(caller.options.get("selector", "")):
-        found = [one for one in found if _has_label(one["metadata"].get("labels", {}), term)]
-    for term in _terms(caller.options.get("field-selector", "")):
-        path, sign, wanted = _split(term)
+    try:
+        return _selected(caller.options, found)
+    except SelectorError as error:
+        raise UnknownHereError(str(error)) from error
+
+
+def _selected(options: Mapping[str, str], found: list[Object]) -> list[Object]:
+    """Those that fit the selectors of labels and of fields."""
+    for term in terms(options.get("selector", "")):
+        found = [one for one in found if fits(one["metadata"].get("labels", {}), term)]
+    for term in terms(options.get("field-selector", "")):
+        path, sign, wanted = split(term)
         found = [
             one
             for one in found
             if (wanted in [str(value) for value in values(f".{path}", one)]) is (sign != "!=")
         ]
     return found
-
-
-def _terms(text: str) -> list[str]:
-    return [term.strip() for term in text.split(",") if term.strip()]
-
-
-def _split(term: str) -> tuple[str, str, str]:
-    for sign in ("!=", "==", "="):
-        if sign in term:
-            path, _, wanted = term.partition(sign)
-            return path, sign, wanted
-    raise UnknownHereError(f"{term}: this selector is not known here")
-
-
-def _has_label(labels: Mapping[str, str], term: str) -> bool:
-    if " in " in term or "(" in term:
-        raise UnknownHereError(f"{term}: this selector is not known here")
-    if "=" not in term:
-        return (term.removeprefix("!") in labels) is not term.startswith("!")
-    name, sign, wanted = _split(term)
-    return (labels.get(name) == wanted) is (sign != "!=")

@@ -23,8 +23,16 @@ from fakes.kubernetes.state import Object
 _GAP = 3
 
 
+_HEALTH = ("/healthz", "/livez", "/readyz")
+
+
 def get(caller: Caller) -> int:
     """Print what is meant."""
+    if "raw" in caller.options:
+        if caller.options["raw"] not in _HEALTH:
+            raise UnknownHereError(f"--raw {caller.options['raw']}: this is not known here")
+        caller.out.write("ok")
+        return 0
     listed = caller.words[1].split(",") if len(caller.words) > 1 else []
     if len(listed) > 1:
         for at, name in enumerate(listed):

@@ -234,3 +234,34 @@ def test_a_node_has_the_labels_that_selectors_of_gpu_clusters_name(kubectl):
     assert kubectl("get", "node", "n0", "-o", asked) == (0, "8 7")
     chosen = kubectl("get", "nodes", "-l", "nvidia.com/gpu.family=hopper", "-o", "name")
     assert len(chosen[1].split()) == 4
+
+
+@pytest.mark.parametrize(
+    ("selector", "count"),
+    [
+        ("nvidia.com/gpu.present=true,nvidia.com/gpu.family in (hopper, ampere)", 4),
+        ("kubernetes.io/hostname notin (n0,n2)", 2),
+        ("kubernetes.io/hostname in (n1)", 1),
+        ("rack notin (a)", 4),
+        ("!rack,kubernetes.io/os==linux", 4),
+    ],
+)
+def test_selectors_name_sets(kubectl, selector, count):
+    """Commas within parentheses belong to the set; a label that is missing is in none."""
+    status, said = kubectl("get", "nodes", "-l", selector, "-o", "name")
+    assert (status, len(said.split())) == (0, count)
+
+
+def test_a_node_is_patched(kubectl):
+    """Unschedulable is a cordon, as a node's labels are labels; the rest proves nothing."""
+    patch = '{"spec":{"unschedulable":true},"metadata":{"labels":{"repair":"yes"}}}'
+    assert kubectl("patch", "node", "n0", "-p", patch) == (0, "node/n0 patched\n")
+    assert kubectl.world.cluster.nodes["n0"].drain is not None
+    assert kubectl("patch", "node/n0", "--patch", patch)[1] == "node/n0 patched (no change)\n"
+    assert kubectl("get", "nodes", "-l", "repair=yes", "-o", "name") == (0, "node/n0\n")
+    undo = "spec: {unschedulable: false}\nmetadata: {labels: {repair: null}}"
+    assert kubectl("patch", "node", "n0", "-p", undo)[0] == 0
+    assert kubectl.world.cluster.nodes["n0"].drain is None
+    assert kubectl("get", "nodes", "-l", "repair", "-o", "name") == (0, "")
+    assert kubectl("patch", "node", "n0", "-p", '{"spec":{"podCIDR":""}}')[0] == NOT_UNDERSTOOD
+    assert kubectl("get", "--raw", "/readyz") == (0, "ok")
