@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from gputui.incidents.case import Case, CaseKey
 from gputui.incidents.rule import Finding, Rule
+from gputui.revision import reviser
+
+_revised = reviser(Finding)
 
 
 def told_again(cases: Mapping[CaseKey, Case], rule: Rule, finding: Finding) -> tuple[Finding, int]:
@@ -14,7 +16,8 @@ def told_again(cases: Mapping[CaseKey, Case], rule: Rule, finding: Finding) -> t
     incidents of its own which it is the first to cover.
     """
     known = cases.get((rule.kind, finding.subject.name, finding.key))
-    return _with_known_causes(finding, known), _counted_apart(cases, rule, finding, known)
+    earlier = _counted_apart(cases, rule, finding, known) if finding.covers else 0
+    return _with_known_causes(finding, known), earlier
 
 
 def _with_known_causes(finding: Finding, known: Case | None) -> Finding:
@@ -26,7 +29,7 @@ def _with_known_causes(finding: Finding, known: Case | None) -> Finding:
     if known.finding.under == finding.under:
         return finding
     under = dict.fromkeys((*known.finding.under, *finding.under))
-    return replace(finding, under=tuple(under))
+    return _revised(finding, under=tuple(under))
 
 
 def _counted_apart(

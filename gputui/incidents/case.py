@@ -6,10 +6,15 @@ And how it is remembered between two runs.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
+from operator import attrgetter
 
-from gputui.incidents.rule import Finding, Rule, Span, Subject
+from gputui.incidents.rule import Cause, Finding, Rule, Span, Subject
 from gputui.model import Action, Incident, Severity
+from gputui.revision import reviser
+
+revised = reviser(Incident)
+"""An incident with some of it changed."""
 
 CaseKey = tuple[str, str, str]
 """An incident's kind, its subject, and what tells several of a kind on one subject apart."""
@@ -31,7 +36,7 @@ class Case:
     ``last_s`` is when it was last noticed, ``absent_s`` since when it no longer is. ``over_s`` is
     when a rule said that it was over; ``cause_before`` is the id of the incident that explained it
     in an earlier run. ``lent`` is what it is shown with in place of its own advice, because of what
-    hangs under it.
+    hangs under it. ``number`` counts the cases of a node in the order in which they came.
     """
 
     rule: Rule
@@ -44,6 +49,20 @@ class Case:
     over_s: float | None = None
     cause_before: str | None = None
     lent: Advice | None = None
+    number: int = 0
+    _under: tuple[str | Cause, ...] = ()
+    _elsewhere: tuple[Cause, ...] = ()
+
+    @property
+    def elsewhere(self) -> tuple[Cause, ...]:
+        """Its possible causes that are looked for on other subjects than its own."""
+        under = self.finding.under
+        if under is not self._under:
+            self._under = under
+            self._elsewhere = tuple(
+                cause for cause in under if not isinstance(cause, str) and cause.on is not None
+            )
+        return self._elsewhere
 
     @property
     def key(self) -> CaseKey:
@@ -53,7 +72,8 @@ class Case:
     @property
     def is_open(self) -> bool:
         """Whether it is an incident now."""
-        return self.incident is not None and self.incident.cleared_s is None
+        incident = self.incident
+        return incident is not None and incident.cleared_s is None
 
     @property
     def is_seen(self) -> bool:
@@ -86,6 +106,11 @@ class Case:
     def evidence(self) -> tuple[str, ...]:
         """What its incident was told with so far."""
         return () if self.incident is None else self.incident.evidence
+
+    @property
+    def parent(self) -> str | None:
+        """The id of the incident that its own hangs under."""
+        return None if self.incident is None else self.incident.parent
 
     @property
     def holds(self) -> Span:
@@ -132,7 +157,7 @@ def with_own_id(incident: Incident, others: Iterable[Incident]) -> Incident:
     is_taken = any(
         other.id == incident.id and other.subject != incident.subject for other in others
     )
-    return replace(incident, id=f"{incident.id}/{incident.subject}") if is_taken else incident
+    return revised(incident, id=f"{incident.id}/{incident.subject}") if is_taken else incident
 
 
 def updated(
@@ -143,7 +168,7 @@ def updated(
     opened_s = min(before.opened_s, time_s)
     if finding.since_s is not None:
         opened_s = min(opened_s, finding.since_s)
-    return replace(
+    return revised(
         advised(before, case),
         opened_s=opened_s,
         count=before.count + count,
@@ -160,15 +185,20 @@ def advised(before: Incident, case: Case) -> Incident:
 
     One that has become graver wants to be looked at again, whoever has seen it.
     """
-    advice = case.lent or own_advice(case)
-    if advice == Advice(before.severity, before.action, before.action_text):
+    lent, told = case.lent, case.finding
+    if lent is None:
+        advice = (_severity(case), told.action, told.action_text)
+    else:
+        advice = (lent.severity, lent.action, lent.action_text)
+    if advice == (before.severity, before.action, before.action_text):
         return before
-    graver = advice.severity > before.severity
-    return replace(
+    severity, action, action_text = advice
+    graver = severity > before.severity
+    return revised(
         before,
-        severity=advice.severity,
-        action=advice.action,
-        action_text=advice.action_text,
+        severity=severity,
+        action=action,
+        action_text=action_text,
         acknowledged=before.acknowledged and not graver,
         snoozed_until_s=None if graver else before.snoozed_until_s,
     )
@@ -180,14 +210,12 @@ def own_advice(case: Case) -> Advice:
 
 
 _NO_NEWS = ("cause_text", "action_text", "evidence")
-_NEWS = tuple(one.name for one in fields(Incident) if one.name not in _NO_NEWS)
+_news_of = attrgetter(*(one.name for one in fields(Incident) if one.name not in _NO_NEWS))
 
 
 def is_news(before: Incident, after: Incident) -> bool:
     """Whether a change is worth telling: new words and readings alone would come every second."""
-    if before.count != after.count:
-        return True
-    return any(getattr(before, name) != getattr(after, name) for name in _NEWS)
+    return before.count != after.count or bool(_news_of(before) != _news_of(after))
 
 
 def _severity(case: Case) -> Severity:
@@ -247,7 +275,7 @@ def recalled(rule: Rule, one: SavedIncident) -> Case:
         last_s=one.last_s,
         absent_s=one.last_s,
         cause_before=incident.parent,
-        incident=replace(
+        incident=revised(
             incident,
             parent=None,
             children=(),

@@ -20,12 +20,15 @@ from gputui.incidents.case import (
     is_news,
     opened,
     recalled,
+    revised,
     updated,
     with_own_id,
 )
 from gputui.incidents.links import linked
 from gputui.incidents.maintenance import Window
+from gputui.incidents.queue import Queue
 from gputui.incidents.rule import CRITICAL, Finding, Rule, Span, Subject
+from gputui.incidents.ties import Ties
 from gputui.model import Incident
 
 REOPENS_WITHIN_S = 600.0
@@ -35,6 +38,7 @@ MOST_CASES = 2000
 LONGEST_SNOOZE_S = 7 * 86_400.0
 _MOST_CLEARED = 200
 _MOST_CHANGED = 2 * MOST_CASES
+_A_BIT_S = 0.001
 _SOON = 3
 """Samples that whoever looks once waits for."""
 
@@ -55,10 +59,16 @@ class Casebook:
         self._interval_s = interval_s
         self._windows = windows
         self._cases: dict[CaseKey, Case] = {}
+        self._numbered = 0
+        self._by_id: dict[str, list[Case]] = {}
         self._changed: dict[str, Incident] = {}
         self._cleared: dict[str, Incident] = {}
         self._coverers: dict[CaseKey, None] = {}
         self._grave: dict[str, tuple[Incident, float]] = {}
+        self._due = Queue(self._due_of)
+        self._crowd: Queue[tuple[tuple[bool, int, float], CaseKey]] | None = None
+        self._reviews = bool(windows)
+        self._ties = Ties()
         self._linked = True
 
     # --- what was noticed -----------------------------------------------------------------------
@@ -75,6 +85,7 @@ class Casebook:
             self._update(case, evidence.fresh(case.evidence, finding.evidence), time_s)
         elif self._held(case, time_s):
             self._open(case, time_s)
+        self._note(case)
         return key
 
     def happened(self, rule: Rule, finding: Finding, time_s: float, count: int) -> None:
@@ -108,7 +119,8 @@ class Casebook:
             elif case.absent_s is None:
                 case.absent_s = time_s
                 if case.is_open:
-                    self._put(case, replace(case.incident, eased_s=case.last_s))
+                    self._put(case, revised(case.incident, eased_s=case.last_s))
+                self._note(case)
 
     def goes_on(self, time_s: float, looks: int) -> None:
         """So many samples up to a time, which were not taken, would have shown the same."""
@@ -116,12 +128,13 @@ class Casebook:
             if case.is_seen:
                 case.last_s = max(case.last_s, time_s)
                 case.looks += looks
+                self._ties.touch(case)
 
     def over(self, rule: Rule, subject: Subject, time_s: float) -> None:
         """All that a rule noticed on a subject is over."""
         self.link()
-        for (kind, name, _), case in self._cases.items():
-            if kind == rule.kind and name == subject.name:
+        for case in self._ties.on(subject.name):
+            if case.rule.kind == rule.kind:
                 case.over_s = time_s
                 self._clear(case, time_s)
 
@@ -144,7 +157,9 @@ class Casebook:
     def pass_time(self, time_s: float) -> None:
         """Clear what has been quiet for long enough, and forget what cleared long ago."""
         self.link()
-        for key, case in list(self._cases.items()):
+        due = self._due.take(time_s)
+        due.sort(key=lambda case: case.number)
+        for case in list(self._cases.values()) if self._reviews else due:
             if case.incident is None:
                 continue
             if case.is_open:
@@ -155,9 +170,12 @@ class Casebook:
                     self._review(case, time_s)
             elif case.is_long_over(time_s, REOPENS_WITHIN_S):
                 if case.rule.on_sample is not None and case.absent_s is None:
-                    case.incident = None  # noticed again: to become a new incident
+                    self._tell(case, None)  # noticed again: to become a new incident
                 else:
-                    self._forget(key)
+                    self._forget(case.key)
+        for case in due:
+            if self._cases.get(case.key) is case:
+                self._due.note(case)
         self._linked = False
 
     def acknowledge(self, incident_id: str) -> bool:
@@ -165,7 +183,7 @@ class Casebook:
         case = self._open_one(incident_id)
         if case is None or case.incident is None:
             return False
-        self._put(case, replace(case.incident, acknowledged=True))
+        self._put(case, revised(case.incident, acknowledged=True))
         return True
 
     def snooze(self, incident_id: str, until_s: float) -> bool:
@@ -174,7 +192,8 @@ class Casebook:
         if case is None or case.incident is None:
             return False
         until_s = min(until_s, self.now_s + LONGEST_SNOOZE_S)
-        self._put(case, replace(case.incident, snoozed_until_s=until_s))
+        self._reviews = True
+        self._put(case, revised(case.incident, snoozed_until_s=until_s))
         return True
 
     def rename(self, subjects: Mapping[str, Subject]) -> None:
@@ -186,20 +205,21 @@ class Casebook:
                 continue
             self._forget(key)
             case.finding = replace(case.finding, subject=subject)
-            self._keep(case)
+            self._keep(case.key, case)
             if case.incident is not None:
-                named = replace(case.incident, subject=subject.name, gpu=subject.gpu)
+                named = revised(case.incident, subject=subject.name, gpu=subject.gpu)
                 self._put(case, named)
         self._linked = False
 
     def recall(self, rules: Mapping[str, Rule], saved: Iterable[SavedIncident]) -> None:
         """Have incidents open again that were open when this node was last watched."""
+        self._reviews = True
         for one in saved:
             rule = rules.get(one.incident.kind)
             if rule is not None:
                 case = recalled(rule, one)
                 if case.key not in self._cases:
-                    self._keep(case)
+                    self._keep(case.key, case)
         self._linked = False
 
     # --- what is known --------------------------------------------------------------------------
@@ -252,7 +272,7 @@ class Casebook:
     def link(self) -> None:
         """Hang what an open incident explains under it, if anything happened since it was done."""
         if not self._linked:
-            for case, incident, lent in linked(self.open_cases):
+            for case, incident, lent in linked(self._ties.take(self._by_id)):
                 case.lent = lent
                 self._put(case, advised(incident, case))
             self._linked = True
@@ -262,34 +282,85 @@ class Casebook:
     def _case(self, rule: Rule, finding: Finding, time_s: float) -> tuple[CaseKey, Case]:
         key = (rule.kind, finding.subject.name, finding.key)
         case = self._cases.get(key)
+        is_new = case is None
         if case is None:
             if len(self._cases) >= MOST_CASES:
                 self._make_room()
             case = Case(rule, finding, since_s=time_s, last_s=time_s)
         elif case.is_long_over(time_s, REOPENS_WITHIN_S):
-            case.incident = None
+            self._tell(case, None)
         # Several rules may notice the same: the last one says when it is over.
         case.rule, case.finding = rule, finding
-        self._keep(case)
+        if is_new:
+            self._keep(key, case)
+        else:
+            self._note_covers(key, case)
+            self._ties.touch(case)
+            self._note(case)
         self._linked = False
         return key, case
 
-    def _keep(self, case: Case) -> None:
-        self._cases[case.key] = case
+    def _keep(self, key: CaseKey, case: Case) -> None:
+        """Take in a case, the last of all."""
+        self._numbered += 1
+        case.number = self._numbered
+        self._cases[key] = case
+        if case.incident is not None:
+            self._by_id.setdefault(case.incident.id, []).append(case)
+        self._note_covers(key, case)
+        self._ties.add(case)
+        self._note(case)
+
+    def _note(self, case: Case) -> None:
+        """It may matter less now, or be due sooner."""
+        self._due.note(case)
+        if self._crowd is not None:
+            self._crowd.note(case)
+
+    def _note_covers(self, key: CaseKey, case: Case) -> None:
         if case.finding.covers:
-            self._coverers[case.key] = None
-        else:
-            self._coverers.pop(case.key, None)
+            self._coverers[key] = None
+        elif self._coverers:
+            self._coverers.pop(key, None)
 
     def _forget(self, key: CaseKey) -> None:
-        del self._cases[key]
+        case = self._cases.pop(key)
         self._coverers.pop(key, None)
+        self._ties.forget(case)
+        self._due.forget(case)
+        if self._crowd is not None:
+            self._crowd.forget(case)
+        if case.incident is not None:
+            self._drop_id(case.incident.id, case)
+
+    def _tell(self, case: Case, incident: Incident | None) -> None:
+        """Let a case be told as an incident from now on, or as none; it is found by its id."""
+        before, case.incident = case.incident, incident
+        if incident is not None and before is not None and incident.id == before.id:
+            return
+        if before is not None:
+            self._drop_id(before.id, case)
+        if incident is not None:
+            self._by_id.setdefault(incident.id, []).append(case)
+
+    def _drop_id(self, incident_id: str, case: Case) -> None:
+        others = [one for one in self._by_id[incident_id] if one is not case]
+        if others:
+            self._by_id[incident_id] = others
+        else:
+            del self._by_id[incident_id]
 
     def _open_one(self, incident_id: str) -> Case | None:
-        for case in self.open_cases:
-            if case.incident is not None and case.incident.id == incident_id:
-                return case
-        return None
+        return next((case for case in self._by_id.get(incident_id, ()) if case.is_open), None)
+
+    def _due_of(self, case: Case) -> float | None:
+        """When time alone would end something of a case; None if it would not."""
+        if case.incident is None:
+            return None
+        if case.incident.cleared_s is not None:
+            return case.incident.cleared_s + REOPENS_WITHIN_S - _A_BIT_S
+        since_s = case.quiet_since_s
+        return None if since_s is None else since_s + self._length_s(case.clears)
 
     def _held(self, case: Case, time_s: float) -> bool:
         if case.holds.samples > 1 and case.looks < 2:
@@ -304,11 +375,16 @@ class Casebook:
 
     def _make_room(self) -> None:
         """Forget the case that matters least: cleared before open, mild before grave, old first."""
-        least = min(self._cases, key=lambda key: (self._cases[key].matters, key))
-        case = self._cases[least]
-        if case.is_open:
-            self._clear(case, case.last_s)
-        self._forget(least)
+        if self._crowd is None:
+            self._crowd = Queue(lambda case: (case.matters, case.key))
+            for case in self._cases.values():
+                self._crowd.note(case)
+        least = self._crowd.least()
+        if least is None:
+            return
+        if least.is_open:
+            self._clear(least, least.last_s)
+        self._forget(least.key)
 
     # --- the incident of a case -----------------------------------------------------------------
 
@@ -316,22 +392,24 @@ class Casebook:
         case.over_s = None
         before = case.incident
         if before is not None:
-            again = replace(before, cleared_s=None, acknowledged=False, count=before.count + 1)
+            again = revised(before, cleared_s=None, acknowledged=False, count=before.count + 1)
             self._put(case, again)
             self._update(case, case.finding.evidence, time_s)
             self._note_grave(case.incident, time_s)
+            self._due.note(case)
             return
         pieces = evidence.bounded((), self._stamped(case.finding.evidence, time_s))
         incident = opened(case, self.host, pieces)
         incident = with_own_id(incident, self._alike(incident))
         window = self._window(incident, time_s)
-        self._put(case, replace(incident, maintenance=window) if window else incident)
+        self._put(case, revised(incident, maintenance=window) if window else incident)
         self._note_grave(incident, time_s)
+        self._due.note(case)
 
     def _alike(self, incident: Incident) -> Iterator[Incident]:
-        """The incidents of the same kind, and the one of the same id if it has cleared."""
-        for (kind, _, _), case in self._cases.items():
-            if kind == incident.kind and case.incident is not None:
+        """The incidents of the same kind and id, of cases or cleared long ago."""
+        for case in self._by_id.get(incident.id, ()):
+            if case.rule.kind == incident.kind and case.incident is not None:
                 yield case.incident
         if incident.id in self._cleared:
             yield self._cleared[incident.id]
@@ -349,7 +427,7 @@ class Casebook:
         if is_news(before, after):
             self._put(case, after)
         else:
-            case.incident = after
+            self._tell(case, after)
 
     def _review(self, case: Case, time_s: float) -> None:
         """What time alone changes of an open incident: a snooze ends, a window of maintenance
@@ -363,7 +441,7 @@ class Casebook:
             until_s = None
         window = self._window(incident, time_s)
         if (until_s, window) != (incident.snoozed_until_s, incident.maintenance):
-            self._put(case, replace(incident, snoozed_until_s=until_s, maintenance=window))
+            self._put(case, revised(incident, snoozed_until_s=until_s, maintenance=window))
 
     def _window(self, incident: Incident, time_s: float) -> str | None:
         return next((one.name for one in self._windows if one.covers(incident, time_s)), None)
@@ -374,27 +452,35 @@ class Casebook:
 
     def _clear(self, case: Case, time_s: float) -> None:
         """It is over, and so is what it explains, unless that is seen to be so still."""
-        if case.incident is None or not case.is_open:
+        before = case.incident
+        if before is None or before.cleared_s is not None:
             return
-        cleared_s = max(time_s, case.incident.opened_s)
-        over = replace(
-            case.incident, cleared_s=cleared_s, parent=None, children=(), snoozed_until_s=None
-        )
+        cleared_s = max(time_s, before.opened_s)
+        over = revised(before, cleared_s=cleared_s, parent=None, children=(), snoozed_until_s=None)
         self._put(case, over)
+        self._note(case)
         case.lent = None
-        for child in self.open_cases:
-            if child.incident is not None and child.incident.parent == case.incident.id:
-                if child.is_seen:
-                    self._put(child, replace(child.incident, parent=None))
-                else:
-                    self._clear(child, time_s)
+        for child in self._below(over, before.children):
+            if child.is_seen and child.incident is not None:
+                self._put(child, revised(child.incident, parent=None))
+            else:
+                self._clear(child, time_s)
+
+    def _below(self, incident: Incident, children: tuple[str, ...]) -> Iterable[Case]:
+        """The open cases that hang under an incident, in the order in which they came."""
+        if not children:
+            return ()
+        found = (case for name in children for case in self._by_id.get(name, ()))
+        below = (case for case in found if case.is_open and case.parent == incident.id)
+        return sorted(below, key=lambda case: case.number)
 
     def _note_grave(self, incident: Incident | None, time_s: float) -> None:
         if incident is not None and incident.severity is CRITICAL:
             self._grave.setdefault(incident.id, (incident, time_s))
 
     def _put(self, case: Case, incident: Incident) -> None:
-        case.incident = incident
+        self._tell(case, incident)
+        self._ties.touch(case)
         self._linked = False
         self._changed.pop(incident.id, None)
         self._changed[incident.id] = incident

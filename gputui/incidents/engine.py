@@ -15,7 +15,7 @@ from gputui.incidents.casebook import Casebook
 from gputui.incidents.history import DEFAULTS, History
 from gputui.incidents.maintenance import Window
 from gputui.incidents.moment import Moment
-from gputui.incidents.rule import Finding, LookAgain, Noticed, Over, Rule, Subject
+from gputui.incidents.rule import Finding, LogLook, LookAgain, Noticed, Over, Rule, Subject
 from gputui.incidents.thresholds import Thresholds
 from gputui.logs.job_event import JobEvent
 from gputui.logs.kernel import KernelEvent
@@ -24,6 +24,9 @@ from gputui.silence import Silence
 
 MOST_WANTED = 1000
 """How many moments at which rules want to look are kept."""
+
+_MOST_SORTS = 500
+"""Of so many kinds and codes of events it is remembered which rules want to see them."""
 
 
 class Engine:
@@ -43,7 +46,10 @@ class Engine:
     ) -> None:
         self.past = History(thresholds)
         self._rules = tuple(rules)
-        self._on_log = [(rule, rule.on_log) for rule in self._rules if rule.on_log is not None]
+        self._on_log: dict[tuple[str, int | None], tuple[tuple[Rule, LogLook], ...]] = {}
+        self._on_failed_gpu = [
+            (rule, rule.on_failed_gpu) for rule in self._rules if rule.on_failed_gpu is not None
+        ]
         self._on_job = [(rule, rule.on_job) for rule in self._rules if rule.on_job is not None]
         self._windows = maintenance
         self._book = Casebook(interval_s, maintenance)
@@ -247,7 +253,21 @@ class Engine:
         """What each rule makes of an event."""
         if isinstance(event, JobEvent):
             return ((rule, look(event, self.past)) for rule, look in self._on_job)
-        return ((rule, look(event, self.past)) for rule, look in self._on_log)
+        return ((rule, look(event, self.past)) for rule, look in self._that_hear(event))
+
+    def _that_hear(self, event: KernelEvent) -> tuple[tuple[Rule, LogLook], ...]:
+        """The rules that want to see an event."""
+        sort = event.kind, event.code
+        found = self._on_log.get(sort)
+        if found is None:
+            if len(self._on_log) >= _MOST_SORTS:
+                self._on_log.clear()
+            found = self._on_log[sort] = tuple(
+                (rule, rule.on_log)
+                for rule in self._rules
+                if rule.on_log is not None and rule.looks_at(event)
+            )
+        return found
 
     def _happened(self, rule: Rule, finding: Finding, time_s: float, count: int) -> None:
         """One that an incident covers is one more of that."""
@@ -284,10 +304,9 @@ class Engine:
         for incident, time_s in self._book.take_grave():
             if not self.past.failures.note(incident, time_s):
                 continue
-            for rule in self._rules:
-                if rule.on_failed_gpu is not None:
-                    for finding in rule.on_failed_gpu(incident, time_s, self.past):
-                        self._book.happened(rule, finding, time_s, count=1)
+            for rule, look in self._on_failed_gpu:
+                for finding in look(incident, time_s, self.past):
+                    self._book.happened(rule, finding, time_s, count=1)
 
     def _want(self, look: LookAgain) -> None:
         self._wanted.append(look.at_s)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Set
 from dataclasses import replace
 from typing import Generic, TypeVar
 
@@ -32,33 +32,70 @@ Event = TypeVar("Event")
 
 
 class _Events(Generic[Sort, Event]):
-    """Events by sort, bounded: a flood of one sort does not wash away another."""
+    """Events by sort, bounded: a flood of one sort does not wash away another.
 
-    def __init__(self) -> None:
-        self._of_sort: dict[Sort, deque[Event]] = {}
+    ``groups_of`` names the groups that a sort is in: who looks at one passes over all others.
+    """
+
+    def __init__(self, groups_of: Callable[[Sort], tuple[Hashable, ...]]) -> None:
+        self._groups_of = groups_of
+        self._all: dict[Sort, deque[Event]] = {}
+        self._groups: dict[Hashable, dict[Sort, deque[Event]]] = {}
+        self._orders: dict[Sort, tuple[dict[Sort, deque[Event]], ...]] = {}
 
     def add(self, sort: Sort, event: Event, instead_of: Event | None = None) -> None:
-        events = self._of_sort.pop(sort, None)
+        events = self._all.get(sort)
         if events is None:
-            events = deque(maxlen=_EVENTS_OF_A_SORT)
-            if len(self._of_sort) >= _MOST_SORTS:
-                del self._of_sort[next(iter(self._of_sort))]
-        self._of_sort[sort] = events  # the sort heard last stands last
+            if len(self._all) >= _MOST_SORTS:
+                self._forget(next(iter(self._all)))
+            events = self._all[sort] = deque(maxlen=_EVENTS_OF_A_SORT)
+            groups = (self._groups.setdefault(name, {}) for name in self._groups_of(sort))
+            self._orders[sort] = (self._all, *groups)
+        for order in self._orders[sort]:  # the sort heard last stands last
+            order.pop(sort, None)
+            order[sort] = events
         if instead_of is not None and instead_of in events:
             events[events.index(instead_of)] = event
         else:
             events.append(event)
 
-    def sorts(self) -> Iterable[tuple[Sort, deque[Event]]]:
-        return self._of_sort.items()
-
     def of(self, sort: Sort) -> Iterable[Event]:
-        return self._of_sort.get(sort, ())
+        return self._all.get(sort, ())
+
+    def group(self, name: Hashable) -> Iterable[tuple[Sort, deque[Event]]]:
+        """The sorts of a group with their events, in the order in which they were last heard."""
+        return self._groups.get(name, {}).items()
+
+    def in_group(self, name: Hashable) -> Iterator[Event]:
+        for _, events in self.group(name):
+            yield from events
 
     def where(self, holds: Callable[[Sort], bool]) -> Iterator[Event]:
-        for sort, events in self._of_sort.items():
+        for sort, events in self._all.items():
             if holds(sort):
                 yield from events
+
+    def _forget(self, sort: Sort) -> None:
+        for order in self._orders.pop(sort):
+            del order[sort]
+        for name in self._groups_of(sort):
+            if not self._groups[name]:
+                del self._groups[name]
+
+
+_KernelSort = tuple[str | None, str, int | None]
+_JobSort = tuple[str | None, str]
+
+
+def _kernel_groups(sort: _KernelSort) -> tuple[Hashable, ...]:
+    """A GPU's events, those of a kind, and those of a code of a kind on all GPUs."""
+    bus_id, kind, code = sort
+    return ("at", bus_id), ("of", kind), (kind, code)
+
+
+def _job_groups(sort: _JobSort) -> tuple[Hashable, ...]:
+    """A job's events."""
+    return (sort[0],)
 
 
 class History:
@@ -77,8 +114,8 @@ class History:
         self.ports = Ports()
         self.neighbours = Neighbourhood()
         self._lines = Lines()
-        self._kernel: _Events[tuple[str | None, str, int | None], KernelEvent] = _Events()
-        self._jobs: _Events[tuple[str | None, str], JobEvent] = _Events()
+        self._kernel: _Events[_KernelSort, KernelEvent] = _Events(_kernel_groups)
+        self._jobs: _Events[_JobSort, JobEvent] = _Events(_job_groups)
         self._processes: dict[tuple[int, int], ProcessSample] = {}
         self.processes_before: tuple[ProcessSample, ...] = ()
         """The processes that there were in the sample before the present one."""
@@ -154,7 +191,7 @@ class History:
 
     def events_on(self, gpu: GpuSample) -> Iterator[KernelEvent]:
         """The log's events that name a GPU's PCI address, oldest first."""
-        found = self._kernel.where(lambda sort: bool(sort[0]) and sort[0] == gpu.bus_id)
+        found = self._kernel.in_group(("at", gpu.bus_id)) if gpu.bus_id else iter(())
         return iter(sorted(found, key=lambda event: event.time_s))
 
     def xids_on(self, gpu: GpuSample, codes: Iterable[int]) -> list[KernelEvent]:
@@ -169,42 +206,47 @@ class History:
 
     def events(self, *kinds: str) -> list[KernelEvent]:
         """The log's events of some kinds (``xid``, ``aer`` ...), of all GPUs, oldest first."""
-        found = self._kernel.where(lambda sort: sort[1] in kinds)
+        if len(kinds) == 1:
+            found = self._kernel.in_group(("of", *kinds))
+        else:
+            found = self._kernel.where(lambda sort: sort[1] in kinds)
         return sorted(found, key=lambda event: event.time_s)
 
     def xids_near(
         self, codes: Iterable[int], time_s: float, within_s: float, bus_id: str | None = None
     ) -> list[KernelEvent]:
         """The Xids of some codes at about a time, at a PCI address or of all GPUs, oldest first."""
-        wanted = frozenset(codes)
+        wanted = codes if isinstance(codes, Set) else frozenset(codes)
+        there = self._kernel.group(("of", "xid") if bus_id is None else ("at", bus_id))
         found = []
-        for (where, kind, code), events in self._kernel.sorts():
-            if kind != "xid" or code not in wanted or bus_id not in (None, where):
+        from_s, to_s = time_s - within_s, time_s + within_s
+        for (_, kind, code), events in there:
+            if code not in wanted or kind != "xid":
                 continue
             for event in reversed(events):
-                if event.time_s < time_s - within_s:
+                if event.time_s < from_s:
                     break
-                if event.time_s <= time_s + within_s:
+                if event.time_s <= to_s:
                     found.append(event)
-        found.sort(key=lambda event: event.time_s)
+        if len(found) > 1:
+            found.sort(key=lambda event: event.time_s)
         return found
 
     def at_once(self, event: KernelEvent, within_s: float) -> list[KernelEvent]:
         """The events of the same kind and code as one, at about its time: the last of each GPU."""
+        from_s, to_s = event.time_s - within_s, event.time_s + within_s
         found = []
-        for (_, kind, code), events in self._kernel.sorts():
-            if code != event.code or kind != event.kind:
-                continue
-            for other in reversed(events):
-                if other.time_s <= event.time_s + within_s:
-                    if other.time_s >= event.time_s - within_s:
-                        found.append(other)
-                    break
+        for _, events in self._kernel.group((event.kind, event.code)):
+            last = events[-1]
+            if last.time_s > to_s:
+                last = next((one for one in reversed(events) if one.time_s <= to_s), last)
+            if from_s <= last.time_s <= to_s:
+                found.append(last)
         return found
 
     def job_events(self, job: str | None, *families: str) -> list[JobEvent]:
         """What a job's logs said, oldest first; of some families only, if any are named."""
-        found = self._jobs.where(lambda sort: sort[0] == job)
+        found = self._jobs.in_group(job)
         return sorted(
             (event for event in found if not families or event.family in families),
             key=lambda event: event.time_s,
@@ -217,9 +259,7 @@ class History:
     def job_patterns(self, job: str | None) -> dict[str, float]:
         """The patterns that a job's logs have shown, each with the time of the last."""
         return {
-            pattern: events[-1].time_s
-            for (whose, pattern), events in self._jobs.sorts()
-            if whose == job and events
+            pattern: events[-1].time_s for (_, pattern), events in self._jobs.group(job) if events
         }
 
     def process(self, pid: int) -> tuple[ProcessSample, ...]:

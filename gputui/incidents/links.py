@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 
-from gputui.incidents.case import Advice, Case
+from gputui.incidents.case import Advice, Case, revised
 from gputui.incidents.lending import lent
 from gputui.incidents.rule import ANYBODY, Cause
 from gputui.model import Incident
@@ -27,6 +26,8 @@ def linked(open_cases: Iterable[Case]) -> Iterator[_Changed]:
     parents: dict[str, str] = {}
     children: dict[str, list[str]] = {}
     for case, incident in found:
+        if places.is_alone(case, incident):
+            continue
         for cause in places.causes_of(case, incident):
             if not _is_above(incident.id, cause, parents):
                 parents[incident.id] = cause
@@ -37,7 +38,7 @@ def linked(open_cases: Iterable[Case]) -> Iterator[_Changed]:
         parent, below = parents.get(incident.id), tuple(children.get(incident.id, ()))
         advice = lent(case, _all_below(incident.id, children, by_id)) if below else None
         if (parent, below, advice) != (incident.parent, incident.children, case.lent):
-            yield case, replace(incident, parent=parent, children=below), advice
+            yield case, revised(incident, parent=parent, children=below), advice
 
 
 def _all_below(
@@ -57,14 +58,32 @@ class _Places:
         self._keyed: dict[tuple[str, str, str], list[_Found]] = {}
         self._covering: dict[tuple[str, str, str], str] = {}
         self._ids: set[str] = set()
-        for case, incident in found:
+        self._concerned: dict[str, int] = {}
+        for one in found:
+            case, incident = one
             self._ids.add(incident.id)
             kind, finding = case.rule.kind, case.finding
-            for name in dict.fromkeys((finding.subject.name, *finding.others, ANYBODY)):
-                self._at.setdefault((kind, name), []).append((case, incident))
-                self._keyed.setdefault((kind, name, finding.key), []).append((case, incident))
+            for name in dict.fromkeys((finding.subject.name, *finding.others)):
+                self._concerned[name] = self._concerned.get(name, 0) + 1
+                self._at.setdefault((kind, name), []).append(one)
+                self._keyed.setdefault((kind, name, finding.key), []).append(one)
+            self._at.setdefault((kind, ANYBODY), []).append(one)
+            self._keyed.setdefault((kind, ANYBODY, finding.key), []).append(one)
             for name in finding.covers:
                 self._covering[kind, name, finding.key] = incident.id
+
+    def is_alone(self, case: Case, incident: Incident) -> bool:
+        """Whether nothing is there that an incident could hang under."""
+        return (
+            self._concerned.get(incident.subject) == 1
+            and case.cause_before is None
+            and not self._covering
+            and not any(map(self._is_there, case.elsewhere))
+        )
+
+    def _is_there(self, cause: Cause) -> bool:
+        """Whether there may be what a finding looks for on another subject than its own."""
+        return cause.on != ANYBODY or (cause.kind, ANYBODY) in self._at
 
     def causes_of(self, case: Case, incident: Incident) -> Iterator[str]:
         """The ids of those that would explain an incident, the likeliest first."""

@@ -159,6 +159,21 @@ class LookAgain:
 
 
 Noticed = Finding | Over | LookAgain
+
+Hears = frozenset[tuple[str, int | None]]
+"""Which events of the kernel log a rule looks at: by their kind and code; None for any code."""
+
+
+def lines(*kinds: str) -> Hears:
+    """All events of some kinds. What else there is is named after a bar: ``lines("dpc") | ...``."""
+    return frozenset((kind, None) for kind in kinds)
+
+
+def xids(*codes: int) -> Hears:
+    """The Xids of some codes."""
+    return frozenset(("xid", code) for code in codes)
+
+
 SampleLook = Callable[[NodeSample, History], Iterable[Noticed]]
 LogLook = Callable[[KernelEvent, History], Iterable[Noticed]]
 JobLook = Callable[[JobEvent, History], Iterable[Noticed]]
@@ -172,7 +187,8 @@ class Rule:
 
     A rule of samples may also have something to say while none comes (``on_silence``), of a sample
     in which the driver as a whole failed (``on_failure``), of the kernel log (``on_log``), and of a
-    GPU that has failed anew (``on_failed_gpu``).
+    GPU that has failed anew (``on_failed_gpu``). Of the kernel log it sees what it ``hears``, all
+    of it if None.
     """
 
     kind: str
@@ -185,11 +201,18 @@ class Rule:
     on_job: JobLook | None = None
     on_failure: SampleLook | None = None
     on_failed_gpu: GraveLook | None = None
+    hears: Hears | None = None
 
     @property
     def is_of_events(self) -> bool:
         """Whether what it notices may happen once, rather than being so for a time."""
         return self.on_log is not None or self.on_job is not None
+
+    def looks_at(self, event: KernelEvent) -> bool:
+        """Whether it wants to see an event of the kernel log."""
+        if self.on_log is None or self.hears is None:
+            return self.on_log is not None
+        return (event.kind, None) in self.hears or (event.kind, event.code) in self.hears
 
 
 def rule(
@@ -202,12 +225,14 @@ def rule(
     on_failure: SampleLook | None = None,
     on_log: LogLook | None = None,
     on_failed_gpu: GraveLook | None = None,
+    hears: Hears | None = None,
 ) -> Callable[[SampleLook], Rule]:
     """Make a function of ``(now, past)`` a rule that looks at every sample.
 
     ``on_silence`` is a function of ``(silence, last, past)``; ``last`` is the last sample.
     ``on_failure`` gets, as ``now``, a sample without GPUs, whose ``error_code`` says how the driver
-    failed. ``on_log`` is a function of ``(event, past)``, for what the kernel says of the same;
+    failed. ``on_log`` is a function of ``(event, past)``, for what the kernel says of the same, of
+    the events that it ``hears``;
     ``on_failed_gpu`` of ``(incident, time_s, past)``, the grave incident and when it happened.
     """
 
@@ -222,16 +247,21 @@ def rule(
             on_silence=on_silence,
             on_failure=on_failure,
             on_failed_gpu=on_failed_gpu,
+            hears=hears,
         )
 
     return make
 
 
-def log_rule(*, kind: str, severity: Severity, clears: Span) -> Callable[[LogLook], Rule]:
-    """Make a function of ``(event, past)`` a rule that looks at every event of the kernel log."""
+def log_rule(
+    *, kind: str, severity: Severity, clears: Span, hears: Hears | None = None
+) -> Callable[[LogLook], Rule]:
+    """Make a function of ``(event, past)`` a rule that looks at events of the kernel log: at those
+    that it ``hears``, or at all.
+    """
 
     def make(look: LogLook) -> Rule:
-        return Rule(kind, severity, samples(1), clears, on_log=look)
+        return Rule(kind, severity, samples(1), clears, on_log=look, hears=hears)
 
     return make
 

@@ -7,8 +7,8 @@ Xid before it is the one to follow, and newer drivers name it in the line.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from functools import cache, lru_cache
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 
 from gputui.facts.xid import xid_fact
 from gputui.incidents.history import History
@@ -54,31 +54,51 @@ asks for its IMEX domain to be recovered after an access over NVLink that was re
 _HANGS_AFTER = frozenset({62, 48, 95, 140, 64, 109})
 """With these a GPU stops, and with it the processor that would have to answer the driver."""
 
+_LOOKING_BACK = _HANG_XIDS | {_REMOVAL, *_FOLLOWS}
+"""Whose causes depend on what the same GPU told before."""
 
-def causes_of_xid(event: KernelEvent, past: History) -> Iterator[Cause]:
+
+def causes_of_xid(event: KernelEvent, past: History) -> tuple[Cause, ...]:
     """What may have brought an Xid about, if it is there; what the line names comes first."""
-    if event.caused_by is not None:
-        yield Cause("GpuXid", key=str(event.caused_by))
-    if event.code in LINK_XIDS:
+    code = event.code or 0
+    looks_back = event.caused_by is not None or code in _LOOKING_BACK
+    if not looks_back:
+        return _told_alone(code)
+    hangs = _before(event, past, _HANGS_AFTER) if code in _HANG_XIDS else []
+    removed = _before(event, past, _REMOVED_FOR) if code == _REMOVAL else []
+    follows = _before(event, past, _FOLLOWS.get(code, ()))
+    if event.caused_by is None and not (hangs or removed or follows):
+        return _told_alone(code)
+    return tuple(_composed(code, event.caused_by, hangs, removed, follows))
+
+
+@lru_cache(maxsize=256)
+def _told_alone(code: int) -> tuple[Cause, ...]:
+    """What may have brought about an Xid before which its GPU told nothing that matters."""
+    return tuple(_composed(code, None, (), (), ()))
+
+
+def _composed(
+    code: int,
+    caused_by: int | None,
+    hangs: Iterable[int],
+    removed: Sequence[int],
+    follows: Iterable[int],
+) -> Iterator[Cause]:
+    if caused_by is not None:
+        yield Cause("GpuXid", key=str(caused_by))
+    if code in LINK_XIDS:
         yield from (Cause(kind, within_s=WITHIN_S) for kind in _LINK_KINDS)
-    if event.code in _HANG_XIDS:
-        yield from _causes(_before(event, past, _HANGS_AFTER))
+    if code in _HANG_XIDS:
+        yield from map(_cause, hangs)
         yield Cause("GpuHung", within_s=WITHIN_S)
-    before = _before(event, past, _REMOVED_FOR) if event.code == _REMOVAL else []
-    yield from _causes([code for code in before if _is_grave(code)])
-    if event.code in _SECONDARY:
-        yield from _of_secondary()
-    yield from _causes(before)
-    yield from _causes(_before(event, past, _FOLLOWS.get(event.code or 0, ())))
-
-
-@cache
-def _of_secondary() -> tuple[Cause, ...]:
-    return (*_causes(_PRIMARY), *(Cause(kind, within_s=WITHIN_S) for kind in _KINDS), _PEER_LOST)
-
-
-def _causes(codes: Iterable[int]) -> Iterator[Cause]:
-    return map(_cause, codes)
+    yield from (_cause(one) for one in removed if _is_grave(one))
+    if code in _SECONDARY:
+        yield from map(_cause, _PRIMARY)
+        yield from (Cause(kind, within_s=WITHIN_S) for kind in _KINDS)
+        yield _PEER_LOST
+    yield from map(_cause, removed)
+    yield from map(_cause, follows)
 
 
 @lru_cache(maxsize=256)
@@ -91,8 +111,9 @@ def _before(event: KernelEvent, past: History, codes: Collection[int]) -> list[i
 
     Where both lines name a process, it is the same one.
     """
+    near = past.xids_near(codes, event.time_s, WITHIN_S, event.bus_id) if codes else ()
     first: dict[int, float] = {}
-    for other in past.xids_near(codes, event.time_s, WITHIN_S, event.bus_id):
+    for other in near:
         is_before = other.time_s <= event.time_s
         if is_before and other.code is not None and _is_of_one(event, other):
             first.setdefault(other.code, other.time_s)

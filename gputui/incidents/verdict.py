@@ -43,7 +43,7 @@ def said_in(event: KernelEvent) -> Action | None:
     if event.code == RECOVERY_ACTION_CHANGED:
         changed = _NEW_ACTION.search(event.detail)
         return _BY_NAME.get(changed["name"]) if changed else None
-    stated = _RESET_WORDS.search(event.detail)
+    stated = _RESET_WORDS.search(event.detail) if "D-RST: " in event.detail else None
     if stated is None:
         return None
     if stated["reset"] == "Yes":

@@ -158,9 +158,9 @@ _FURTHER = (
 
 _PLAIN_XID = re.compile(
     r"NVRM: Xid \((?:PCI:)?([0-9a-fA-F]+:[0-9a-fA-F]{2}:[0-9a-fA-F]{2})\): (\d{1,9}), "
-    r"pid=(\d{1,10}), name=([^,<]+), (?!name=)(.*)"
+    r"(?:pid=(?:(\d{1,10})|'?<unknown>'?), name=(?:<unknown>|([^,<]+)), (?!name=))?(.*)"
 )
-"""How most are written today: with a process, and no MIG."""
+"""How most are written: with a process, known or not, or none, and no MIG."""
 
 _NAME_END = re.compile(r",\s+")
 _PID = re.compile(r"[,\s]\s*pid=(?:['\"]?<unknown>['\"]?|(\d{1,10}))(?=[,\s]|$)")
@@ -206,22 +206,28 @@ def parse_message(message: str) -> Message | None:
     """
     plain = plain_xid(message)
     if plain is not None:
-        return plain
+        return Message("xid", *plain)
     for kind, match in _matchers():
         if found := match(message):
             return _xid(found) if kind == "xid" else _other(kind, found.groupdict())
     return None
 
 
-def plain_xid(message: str) -> Message | None:
-    """An Xid as most are written: with a process, without MIG. None for any other message."""
+PlainXid = tuple[str | None, int, int | None, str | None, str]
+"""Address, code, process id, process and text of an Xid, as they stand in :class:`Message`."""
+
+
+def plain_xid(message: str) -> PlainXid | None:
+    """An Xid as most are written: without MIG, and with one of the driver's texts. None for any
+    other message.
+    """
     plain = _PLAIN_XID.match(message)
     if plain is None:
         return None
     bus, code, pid, process, detail = plain.groups()
     if "previous" in detail or not _DRIVERS_TEXT.match(detail):
         return None
-    return Message("xid", _address(bus), int(code), int(pid), process, detail.rstrip())
+    return _address(bus), int(code), _number(pid), process, detail.rstrip()
 
 
 def _xid(found: re.Match[str]) -> Message:

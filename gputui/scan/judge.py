@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from gputui.incidents import evidence
+from gputui.incidents.case import revised
 from gputui.incidents.engine import Engine
 from gputui.incidents.host_words import BACK
 from gputui.incidents.offline import offline_rules
@@ -136,7 +137,7 @@ class Judge:
                     continue
                 self._incidents += 1
             elif incident.cleared_s is not None:
-                incident = replace(incident, parent=before.parent, children=before.children)
+                incident = revised(incident, parent=before.parent, children=before.children)
             machine.told[incident.id] = incident
         machine.last_s.update(machine.engine.last_noticed_s)
 
@@ -166,7 +167,7 @@ def _with_family(one: Found, there: set[str], children: dict[str, list[str]]) ->
     below = tuple(sorted(children.get(incident.id, ())))
     if (parent, below) == (incident.parent, incident.children):
         return one
-    return replace(one, incident=replace(incident, parent=parent, children=below))
+    return replace(one, incident=revised(incident, parent=parent, children=below))
 
 
 def _below_the_lost(found: list[Found]) -> list[Found]:
@@ -188,7 +189,7 @@ def _placed(one: Found, causes: list[Incident]) -> Found:
         is_whose = is_node or incident.subject == other.subject
         is_other = incident.id not in (other.id, other.parent)
         if near and other.kind in kinds and is_whose and is_other:
-            return replace(one, incident=replace(incident, parent=other.id))
+            return replace(one, incident=revised(incident, parent=other.id))
     return one
 
 
@@ -201,7 +202,7 @@ def _merged(members: list[Incident], names: dict[str, str], last_s: dict[str, fl
     if len(members) == 1:
         (only,) = members
         parent = names.get(only.parent or "")
-        alone = only if parent == only.parent else replace(only, parent=parent)
+        alone = only if parent == only.parent else revised(only, parent=parent)
         return Found(alone, last_s.get(only.id, only.opened_s))
     worst = max(members, key=lambda one: (one.severity, one.opened_s))
     last = members[-1]
@@ -209,7 +210,7 @@ def _merged(members: list[Incident], names: dict[str, str], last_s: dict[str, fl
     for one in members:
         pieces = evidence.bounded(pieces, one.evidence)
     parents = [names.get(one.parent or "") for one in members]
-    incident = replace(
+    incident = revised(
         worst,
         id=members[0].id,
         opened_s=min(one.opened_s for one in members),

@@ -1,14 +1,14 @@
 """The line that there is most of, an Xid as today's drivers print it, taken apart at once.
 
 Everything else goes the long way, through :mod:`gputui.logs.prefix` and :mod:`gputui.logs.records`.
-What comes out is the same: what a stamp means is asked there, once a minute of the log's time.
+What comes out is the same: what a stamp means is asked there, once an hour of the log's time.
 """
 
 from __future__ import annotations
 
 import re
 
-from gputui.logs.grammar import Message, plain_xid
+from gputui.logs.grammar import PlainXid, plain_xid
 from gputui.logs.prefix import Stamp, split_prefix
 
 _BEGINS = "NVRM: Xid ("
@@ -21,20 +21,24 @@ _UPTIME = re.compile(
     r"(?:<\d{1,3}>|[a-z\d]{3,8} *:[a-z]{3,6} *: ?)?\[ *(\d+\.\d+)\] (?:\[ *[TC]\d+\] )?$"
 )
 _CLOCK = re.compile(
-    r"([^:]*\d\d:\d\d:)(\d\d(?:\.\d+)?)"
+    r"([^:]*\d\d:)(\d\d):(\d\d(?:\.\d+)?)"
     r"([^:\[]*(?::\d\d)?[^:\[]*(?:kernel: |\]) ?)(?:\[ *\d+\.\d+\] )?$"
 )
-"""To the minute, its seconds, and what follows: a zone, the machine, who speaks."""
+"""To the hour, its minutes and seconds, and what follows: a zone, the machine, who speaks."""
+
+_MACHINE = re.compile(r"(Z?|[+-]\d\d:\d\d) ([a-z][\w.-]*) kernel: ")
+_ANY_MACHINE = "a-machine"
+_AN_HOUR_S, _A_DAY_S = 3600.0, 86_400.0
 
 
 class PlainLines:
-    """Remembers what the stamps of one log mean, of a few minutes; ``now_s`` as in ``prefix``."""
+    """Remembers what the stamps of one log mean, of some hours; ``now_s`` as in ``prefix``."""
 
     def __init__(self, now_s: float) -> None:
         self._now_s = now_s
-        self._minutes: dict[tuple[str, str], Stamp] = {}
+        self._hours: dict[tuple[str, str], Stamp] = {}
 
-    def read(self, raw: bytes) -> tuple[Stamp, str, Message] | None:
+    def read(self, raw: bytes) -> tuple[Stamp, str, PlainXid] | None:
         """A line's stamp, its message as it is, and what that says; None for any other line."""
         if not raw.isascii():
             return None
@@ -44,7 +48,7 @@ class PlainLines:
             return None
         message = text[at:].rstrip()
         parsed = plain_xid(message)
-        if parsed is None or len(parsed.detail) < _SHORTEST_TEXT or "\\x0a" in message:
+        if parsed is None or len(parsed[-1]) < _SHORTEST_TEXT or "\\x0a" in message:
             return None
         stamp = self._stamp(text[:at])
         return None if stamp is None else (stamp, message, parsed)
@@ -56,15 +60,22 @@ class PlainLines:
         clock = _CLOCK.match(head)
         if clock is None:
             return None
-        front, seconds, back = clock.groups()
-        minute = self._minutes.get((front, back))
-        if minute is None:
-            minute, rest = split_prefix(f"{front}00{back}{_BEGINS}", self._now_s)
-            if rest != _BEGINS:
+        front, minute, seconds, back = clock.groups()
+        host = None
+        if machine := _MACHINE.fullmatch(back):
+            zone, host = machine.groups()
+            back = f"{zone} {_ANY_MACHINE} kernel: "
+        hour = self._hours.get((front, back))
+        if hour is None:
+            hour, rest = split_prefix(f"{front}00:00{back}{_BEGINS}", self._now_s)
+            if rest != _BEGINS or (host is not None and hour.host != _ANY_MACHINE):
                 return None
-            if len(self._minutes) >= _MOST_KNOWN:
-                self._minutes.clear()
-            self._minutes[front, back] = minute
-        if minute.wall_s is None:
+            if len(self._hours) >= _MOST_KNOWN:
+                self._hours.clear()
+            self._hours[front, back] = hour
+        if hour.wall_s is None:
             return None
-        return Stamp(minute.wall_s + float(seconds), None, minute.host)
+        wall_s = hour.wall_s + 60 * int(minute) + float(seconds)
+        if wall_s > self._now_s + _A_DAY_S - _AN_HOUR_S:
+            return None  # a date without its year may be of last year
+        return Stamp(wall_s, None, host or hour.host)

@@ -9,11 +9,12 @@ of the last, and the count of all.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from gputui.facts.xid import xid_fact
 from gputui.logs.kernel import KernelEvent
 from gputui.model import Severity
+from gputui.revision import reviser
 
 ONE_BY_ONE = 3
 WITHIN_S = 3600.0
@@ -31,6 +32,8 @@ _BEGINNING = 16
 _WORDY = frozenset({63, 64})
 _TAKES_BACK, _NOTHING_NEEDED = 154, " to 0x0"
 """Says that a GPU needs nothing any more: what was said of it before is judged before."""
+
+_revised = reviser(KernelEvent)
 
 _NUMBERS = dict.fromkeys(map(ord, "0123456789abcdefx"))
 
@@ -105,7 +108,7 @@ class Repeats:
             return []
         del self._waiting[event.code][sort]
         run.waiting, run.times, run.since_s = None, 0, event.time_s
-        return [replace(event, times=times)]
+        return [event if event.times == times else _revised(event, times=times)]
 
     def _hand_on(self, sort: _Sort, run: _Run, event: KernelEvent) -> list[KernelEvent]:
         """The time of a run is over: what waited and the new one are one if they are close."""

@@ -6,15 +6,15 @@ from collections.abc import Iterator
 
 from gputui.incidents.history import History
 from gputui.incidents.pci_tree import concerned
-from gputui.incidents.rule import CRITICAL, Finding, Subject, after, log_rule
+from gputui.incidents.rule import CRITICAL, Finding, Subject, after, lines, log_rule
 from gputui.logs.kernel import KernelEvent
 from gputui.model import Action
 
 
-@log_rule(kind="PcieErrors", severity=CRITICAL, clears=after(hours=24))
+@log_rule(kind="PcieErrors", severity=CRITICAL, clears=after(hours=24), hears=lines("dpc"))
 def contained(event: KernelEvent, past: History) -> Iterator[Finding]:
     """Without the bus to look at, the port alone is known: the node is told."""
-    if event.kind != "dpc" or any(True for _ in concerned(past, event)):
+    if any(True for _ in concerned(past, event)):
         return
     yield Finding(
         Subject.of_node(past.samples[-1].host if past.samples else ""),

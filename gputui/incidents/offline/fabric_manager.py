@@ -6,16 +6,18 @@ from collections.abc import Iterator
 
 from gputui.incidents.history import History
 from gputui.incidents.offline import subject_of
-from gputui.incidents.rule import CRITICAL, Finding, after, log_rule
+from gputui.incidents.rule import CRITICAL, Finding, after, lines, log_rule
 from gputui.incidents.rules.fabric_not_ready import VERSIONS, install_advice
 from gputui.logs.kernel import KernelEvent
 from gputui.model import Action
 
 
-@log_rule(kind="FabricNotReady", severity=CRITICAL, clears=after(hours=24))
+@log_rule(
+    kind="FabricNotReady", severity=CRITICAL, clears=after(hours=24), hears=lines("fabric_manager")
+)
 def fabric_manager(event: KernelEvent, past: History) -> Iterator[Finding]:
     """It says so, and stops: no GPU joins the fabric, and CUDA's error 802 follows."""
-    versions = VERSIONS.search(event.text) if event.kind == "fabric_manager" else None
+    versions = VERSIONS.search(event.text)
     if versions is None or versions["manager"] == versions["driver"]:
         return
     yield Finding(

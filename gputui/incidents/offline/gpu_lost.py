@@ -6,18 +6,21 @@ from collections.abc import Iterator
 
 from gputui.incidents.advice import ACTION_TEXTS
 from gputui.incidents.history import History
-from gputui.incidents.losses import is_off_the_bus
+from gputui.incidents.losses import FELL_OFF_THE_BUS
 from gputui.incidents.offline import subject_of
-from gputui.incidents.rule import CRITICAL, Finding, after, log_rule
+from gputui.incidents.rule import CRITICAL, Finding, after, lines, log_rule, xids
 from gputui.logs.kernel import KernelEvent
 from gputui.model import Action
 
 
-@log_rule(kind="GpuLost", severity=CRITICAL, clears=after(hours=24))
+@log_rule(
+    kind="GpuLost",
+    severity=CRITICAL,
+    clears=after(hours=24),
+    hears=lines("gpu_lost") | xids(FELL_OFF_THE_BUS),
+)
 def gpu_lost(event: KernelEvent, past: History) -> Iterator[Finding]:
     """Xid 79, or the same in words without any Xid: no reset reaches it."""
-    if not is_off_the_bus(event):
-        return
     yield Finding(
         subject_of(event, past),
         cause="bus",

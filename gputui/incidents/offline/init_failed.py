@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from gputui.incidents.history import History
 from gputui.incidents.init_failure import init_failure
 from gputui.incidents.offline import subject_of
-from gputui.incidents.rule import CRITICAL, Cause, Finding, after, log_rule
+from gputui.incidents.rule import CRITICAL, Cause, Finding, after, lines, log_rule
 from gputui.logs.kernel import KernelEvent
 from gputui.model import Action
 
@@ -74,15 +74,18 @@ _REASONS = (
 )
 
 
-@log_rule(kind="DriverNotLoaded", severity=CRITICAL, clears=after(hours=24))
+@log_rule(
+    kind="DriverNotLoaded",
+    severity=CRITICAL,
+    clears=after(hours=24),
+    hears=lines(_REASON, *_FAILED),
+)
 def init_failed(event: KernelEvent, past: History) -> Iterator[Finding]:
     """RmInitAdapter or the probe failed: the module is there, the GPU is not usable.
 
     The reason stands on a line of its own, before or after. Of a GPU that is off the bus, or
     without its power cable, this is no more than what follows.
     """
-    if event.kind != _REASON and event.kind not in _FAILED:
-        return
     reason = _reason(event, past)
     if event.kind == _REASON and (reason is None or not reason.is_whole):
         return

@@ -8,14 +8,14 @@ from gputui.facts.xid import xid_fact
 from gputui.incidents.advice import ACTION_TEXTS
 from gputui.incidents.history import History
 from gputui.incidents.offline import subject_of
-from gputui.incidents.rule import CRITICAL, Finding, after, log_rule
+from gputui.incidents.rule import CRITICAL, Finding, after, lines, log_rule
 from gputui.logs.kernel import KernelEvent
 
 
-@log_rule(kind="GpuXid", severity=CRITICAL, clears=after(hours=24))
+@log_rule(kind="GpuXid", severity=CRITICAL, clears=after(hours=24), hears=lines("power_cables"))
 def power_cables(event: KernelEvent, past: History) -> Iterator[Finding]:
     """It is told as the Xid that it stands for."""
-    if event.kind != "power_cables" or event.code is None:
+    if event.code is None:
         return
     fact = xid_fact(event.code)
     yield Finding(

@@ -6,16 +6,16 @@ from collections.abc import Iterator
 
 from gputui.incidents.advice import ACTION_TEXTS
 from gputui.incidents.history import History
-from gputui.incidents.rule import WARNING, Finding, Subject, after, log_rule
+from gputui.incidents.rule import WARNING, Finding, Subject, after, lines, log_rule
 from gputui.logs.kernel import KernelEvent
 from gputui.model import Action
 
 
-@log_rule(kind="JobFailed", severity=WARNING, clears=after(minutes=10))
+@log_rule(
+    kind="JobFailed", severity=WARNING, clears=after(minutes=10), hears=lines("nccl_segfault")
+)
 def segfault(event: KernelEvent, past: History) -> Iterator[Finding]:
     """The kernel tells of it; the process's name is all that is known of the job."""
-    if event.kind != "nccl_segfault":
-        return
     yield Finding(
         Subject.of_job(event.process or str(event.pid)),
         cause="application",

@@ -7,16 +7,16 @@ from collections.abc import Iterator
 from gputui.incidents.advice import ACTION_TEXTS
 from gputui.incidents.history import History
 from gputui.incidents.offline import subject_of
-from gputui.incidents.rule import CRITICAL, Finding, after, log_rule
+from gputui.incidents.rule import CRITICAL, Finding, after, lines, log_rule
 from gputui.logs.kernel import KernelEvent
 from gputui.model import Action
 
 
-@log_rule(kind="GpuResetRequired", severity=CRITICAL, clears=after(hours=24))
+@log_rule(
+    kind="GpuResetRequired", severity=CRITICAL, clears=after(hours=24), hears=lines("gsp_ratelimit")
+)
 def silenced(event: KernelEvent, past: History) -> Iterator[Finding]:
     """The driver itself says that a reset is likely to be needed, and outranks any code."""
-    if event.kind != "gsp_ratelimit":
-        return
     yield Finding(
         subject_of(event, past),
         cause="firmware",

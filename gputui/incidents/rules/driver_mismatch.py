@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from gputui.incidents.history import History
-from gputui.incidents.rule import CRITICAL, Finding, Over, Subject, after, rule, samples
+from gputui.incidents.rule import CRITICAL, Finding, Over, Subject, after, lines, rule, samples
 from gputui.logs.kernel import KernelEvent
 from gputui.model import Action, NodeSample
 
@@ -36,8 +36,6 @@ def _failed(now: NodeSample, past: History) -> Iterator[Finding | Over]:
 
 def _told(event: KernelEvent, past: History) -> Iterator[Finding]:
     """The module tells off each program that comes with another version."""
-    if event.kind not in _KINDS:
-        return
     host = past.samples[-1].host if past.samples else event.host or ""
     refused = [one for one in past.events("version_mismatch") if one.process]
     text = _versions_in_log(past) or "library and kernel module differ"
@@ -53,6 +51,7 @@ def _told(event: KernelEvent, past: History) -> Iterator[Finding]:
     clears=after(minutes=10),
     on_failure=_failed,
     on_log=_told,
+    hears=lines(*_KINDS),
 )
 def driver_mismatch(now: NodeSample, past: History) -> Iterator[Finding]:
     """Who had begun before goes on: a good sample does not say that the next program can begin."""

@@ -16,6 +16,7 @@ from gputui.incidents.rule import (
     log_rule,
     rule,
     samples,
+    xids,
 )
 from gputui.logs.kernel import KernelEvent
 from gputui.model import Action, NodeSample
@@ -24,10 +25,10 @@ _UNDER = ("GpuLost", "EccUncorrectable", "RowRemapFailure", "RowRemapPending")
 _QUIET = after(minutes=10)
 
 
-@log_rule(kind="EccStorm", severity=WARNING, clears=_QUIET)
+@log_rule(kind="EccStorm", severity=WARNING, clears=_QUIET, hears=xids(STORM_XID))
 def ecc_storm_told(event: KernelEvent, past: History) -> Iterator[Finding]:
     """Xid 92: the driver no longer wants to be told of each correction."""
-    if event.kind != "xid" or event.code != STORM_XID or event.bus_id is None:
+    if event.bus_id is None:
         return
     gpu = past.gpu_at(event.bus_id)
     subject = Subject.of_gpu(gpu) if gpu else Subject.of_bus(event.bus_id)

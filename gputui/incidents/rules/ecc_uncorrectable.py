@@ -24,6 +24,7 @@ from gputui.incidents.rule import (
     log_rule,
     rule,
     samples,
+    xids,
 )
 from gputui.incidents.steps import steps
 from gputui.incidents.verdict import RECOVERY_ACTION_CHANGED, said_in, severity_of, verdict
@@ -32,6 +33,7 @@ from gputui.model import Action, GpuSample, NodeSample
 
 _DOUBLE_BIT, _CONTAINED, _UNCONTAINED, _ESCAPED = 48, 94, 95, 140
 _QUIET = after(hours=24)
+_XIDS = xids(*UNCORRECTABLE_XIDS, RECOVERY_ACTION_CHANGED)
 
 _TOLD_AT_END = 4
 
@@ -63,19 +65,19 @@ _TEXTS = {
 }
 
 
-@log_rule(kind="EccUncorrectable", severity=CRITICAL, clears=_QUIET)
+@log_rule(kind="EccUncorrectable", severity=CRITICAL, clears=_QUIET, hears=_XIDS)
 def ecc_uncorrectable_told(event: KernelEvent, past: History) -> Iterator[Finding | Over]:
     """Xid 48, 94, 95, 140, 171 or 172: at once, and each counts.
 
     A recovery action of none (Xid 154) takes it back.
     """
-    if event.kind != "xid" or event.bus_id is None:
+    if event.bus_id is None:
         return
     gpu = past.gpu_at(event.bus_id)
     subject = Subject.of_gpu(gpu) if gpu else Subject.of_bus(event.bus_id)
     if event.code == RECOVERY_ACTION_CHANGED and said_in(event) is Action.IGNORE:
         yield Over(subject)
-    elif event.code in UNCORRECTABLE_XIDS:
+    elif event.code != RECOVERY_ACTION_CHANGED:
         told = (
             past.xids_near(UNCORRECTABLE_XIDS, event.time_s, _TOGETHER_S, event.bus_id)
             if gpu is None

@@ -4,14 +4,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
+from functools import lru_cache
 
 from gputui.facts.xid import XidFact, xid_fact
 from gputui.incidents.advice import ACTION_TEXTS
 from gputui.incidents.history import History
 from gputui.incidents.memory_errors import MEMORY_KINDS, MEMORY_XIDS
 from gputui.incidents.one_job import Struck, struck_together
-from gputui.incidents.rule import CRITICAL, WARNING, Cause, Finding, Over, Subject, after, log_rule
+from gputui.incidents.rule import (
+    CRITICAL,
+    WARNING,
+    Cause,
+    Finding,
+    Over,
+    Subject,
+    after,
+    lines,
+    log_rule,
+)
 from gputui.incidents.secondary import causes_of_xid
 from gputui.incidents.steps import steps
 from gputui.incidents.verdict import RECOVERY_ACTION_CHANGED, said_in, severity_of
@@ -19,6 +29,7 @@ from gputui.logs.kernel import KernelEvent
 from gputui.model import Action
 
 _UNDER = ("GpuLost", "GpuResetRequired")
+_MEMORY_UNDER = (*MEMORY_KINDS, *_UNDER)
 _THE_JOBS = ("application", "secondary")
 """Causes for which the same Xid on all GPUs of a job is the job's."""
 
@@ -26,15 +37,16 @@ _QUIET = after(minutes=10)
 _GRAVE_QUIET = after(hours=24)
 """What needs a reset stays so until one; without a sign of it, for a day."""
 
-_WAITS_FOR_RESET = re.compile(r"\breset gpu to activate|\bwhen the GPU is reset", re.I)
-_WAITS_FOR_RELOAD = re.compile(r"\breload the driver to activate", re.I)
-"""Spare memory is in place but not in use yet (Xid 63; Dynamic Page Retirement before Ampere)."""
+_WAITS_FOR_RESET = re.compile(r"\breset gpu to activate|\bwhen the gpu is reset")
+_WAITS_FOR_RELOAD = re.compile(r"\breload the driver to activate")
+"""In small letters. Spare memory is in place but not in use yet (Xid 63; Dynamic Page Retirement
+before Ampere)."""
 
 
-@log_rule(kind="GpuXid", severity=WARNING, clears=_QUIET)
+@log_rule(kind="GpuXid", severity=WARNING, clears=_QUIET, hears=lines("xid"))
 def gpu_xid(event: KernelEvent, past: History) -> Iterator[Finding | Over]:
     """What the driver says in the line outranks what the catalogue says of the code."""
-    if event.kind != "xid" or event.code is None or event.bus_id is None:
+    if event.code is None or event.bus_id is None:
         return
     gpu = past.gpu_at(event.bus_id)
     subject = Subject.of_gpu(gpu) if gpu else Subject.of_bus(event.bus_id)
@@ -70,26 +82,39 @@ def _advice(said: Action | None, action: Action, subject: Subject) -> str:
 
 def _under(event: KernelEvent, past: History, together: Struck | None) -> tuple[str | Cause, ...]:
     """What may have brought it about, on its GPU or on any of those that were struck with it."""
-    kinds = (*MEMORY_KINDS, *_UNDER) if event.code in MEMORY_XIDS else _UNDER
+    kinds = _MEMORY_UNDER if event.code in MEMORY_XIDS else _UNDER
+    causes_told = causes_of_xid(event, past)
     if together is None:
-        return (*kinds, *causes_of_xid(event, past))
-    causes = (*map(Cause, kinds), *causes_of_xid(event, past))
-    return tuple(replace(cause, on=name) for cause in causes for name in together.gpus)
+        return (*kinds, *causes_told)
+    causes = (*map(Cause, kinds), *causes_told)
+    return tuple(
+        Cause(cause.kind, cause.key, name, cause.within_s, cause.at_least, cause.anew)
+        for cause in causes
+        for name in together.gpus
+    )
 
 
 def _waits_for(event: KernelEvent) -> Action | None:
     """What a repair needs to take effect: nothing is broken now."""
-    if _WAITS_FOR_RESET.search(event.detail):
+    detail = event.detail.lower()
+    if "reset" in detail and _WAITS_FOR_RESET.search(detail):
         return Action.DRAIN_AND_RESET
-    return Action.RELOAD_DRIVER if _WAITS_FOR_RELOAD.search(event.detail) else None
+    is_for_reload = "reload" in detail and _WAITS_FOR_RELOAD.search(detail)
+    return Action.RELOAD_DRIVER if is_for_reload else None
 
 
 def _cause_text(event: KernelEvent, fact: XidFact, together: Struck | None) -> str:
-    text = f"Xid {event.code}: {fact.meaning[0].lower()}{fact.meaning[1:]}"
-    if fact.meaning[:2].isupper():
-        text = f"Xid {event.code}: {fact.meaning}"
+    text = _meaning(event.code, fact.meaning)
     if together is not None:
         text += f" (on all {len(together.gpus)} GPUs of {together.name} at once)"
     elif event.process:
         text += f" ({event.process}, pid {event.pid})"
     return text
+
+
+@lru_cache(maxsize=256)
+def _meaning(code: int | None, meaning: str) -> str:
+    """What a code means, within a sentence: abbreviations stay in capitals."""
+    if not meaning[:2].isupper():
+        meaning = f"{meaning[0].lower()}{meaning[1:]}"
+    return f"Xid {code}: {meaning}"

@@ -8,7 +8,7 @@ from gputui.incidents.history import History
 from gputui.incidents.load import works_lately
 from gputui.incidents.nvlink_findings import UNDER, advice, ends, of_node, with_their_peers
 from gputui.incidents.nvlink_told import UNREAD, told_of_links
-from gputui.incidents.nvlink_words import said_of_link
+from gputui.incidents.nvlink_words import LINK_XIDS, said_of_link
 from gputui.incidents.nvlinks import (
     BrokenLink,
     all_down,
@@ -17,7 +17,7 @@ from gputui.incidents.nvlinks import (
     whole_switches,
     without_lost_peers,
 )
-from gputui.incidents.rule import CRITICAL, INFO, Finding, Subject, after, rule, samples
+from gputui.incidents.rule import CRITICAL, INFO, Finding, Subject, after, rule, samples, xids
 from gputui.model import Action, GpuSample, NodeSample
 
 _MOST_NAMED = 4
@@ -29,6 +29,7 @@ _MOST_NAMED = 4
     holds=samples(3),
     clears=after(seconds=60),
     on_log=told_of_links,
+    hears=xids(*LINK_XIDS),
 )
 def nvlink_down(now: NodeSample, past: History) -> Iterator[Finding]:
     """A link that leads somewhere is down: DCGM's health check fails on the first one.

@@ -18,6 +18,7 @@ from gputui.incidents.rule import (
     Finding,
     Subject,
     after,
+    lines,
     log_rule,
 )
 from gputui.logs.kernel import KernelEvent
@@ -46,14 +47,14 @@ _RESET_ALL = (
 )
 
 
-@log_rule(kind="NvswitchError", severity=WARNING, clears=_QUIET)
+@log_rule(kind="NvswitchError", severity=WARNING, clears=_QUIET, hears=lines(*_KINDS))
 def nvswitch_error(event: KernelEvent, past: History) -> Iterator[Finding]:
     """Each switch has one incident, as bad as the worst of its last errors.
 
     The driver's word in the line (Fatal, Non-fatal, Correctable) outranks the class that vendors
     give to the code; of a non-fatal one the class tells a warning from what is to be ignored.
     """
-    if event.kind not in _KINDS or event.code is None or event.bus_id is None:
+    if event.code is None or event.bus_id is None:
         return
     lately = [
         other

@@ -16,6 +16,7 @@ from gputui.incidents.rule import (
     LookAgain,
     Subject,
     after,
+    lines,
     rule,
     samples,
 )
@@ -37,8 +38,6 @@ def _told(event: KernelEvent, past: History) -> Iterator[Finding]:
     is information, too many a minute are a warning; what could not be corrected is one, too, and
     what is fatal, or contained, cost the GPU its link.
     """
-    if event.kind not in ("aer", "dpc"):
-        return
     record = _RECORD.search(event.detail)
     if event.kind == "aer" and record is None:
         return
@@ -53,6 +52,7 @@ def _told(event: KernelEvent, past: History) -> Iterator[Finding]:
     holds=samples(3),
     clears=after(minutes=10),
     on_log=_told,
+    hears=lines("aer", "dpc"),
 )
 def pcie_errors(now: NodeSample, past: History) -> Iterator[Finding | LookAgain]:
     """More packets had to be sent again within a minute than a sound link needs.

@@ -24,6 +24,7 @@ from gputui.incidents.rule import (
     log_rule,
     rule,
     samples,
+    xids,
 )
 from gputui.incidents.steps import steps
 from gputui.logs.kernel import KernelEvent
@@ -43,10 +44,10 @@ _MANY_PAGES = 10
 """From here on gcm, which watches fleets of GPUs at Meta, takes note."""
 
 
-@log_rule(kind="RetiredPages", severity=WARNING, clears=_UNTIL_RELOAD)
+@log_rule(kind="RetiredPages", severity=WARNING, clears=_UNTIL_RELOAD, hears=xids(*_XIDS))
 def retired_pages_told(event: KernelEvent, past: History) -> Iterator[Finding]:
     """Xid 63 and 64 with the words of dynamic page retirement."""
-    if event.kind != "xid" or event.code not in _XIDS or event.bus_id is None:
+    if event.bus_id is None:
         return
     gpu = past.gpu_at(event.bus_id)
     if not is_about_pages(event, gpu):

@@ -18,6 +18,7 @@ from gputui.incidents.rule import (
     log_rule,
     rule,
     samples,
+    xids,
 )
 from gputui.incidents.steps import steps
 from gputui.logs.kernel import KernelEvent
@@ -36,10 +37,12 @@ _LEAST_NEW_ROWS = 4
 """Fewer new rows than this make no trend."""
 
 
-@log_rule(kind="RowRemapFailure", severity=CRITICAL, clears=_FOR_LIFE)
+@log_rule(
+    kind="RowRemapFailure", severity=CRITICAL, clears=_FOR_LIFE, hears=xids(REMAP_FAILURE_XID)
+)
 def row_remap_failure_told(event: KernelEvent, past: History) -> Iterator[Finding]:
     """Xid 64 of a GPU that replaces rows: one could not be."""
-    if event.kind != "xid" or event.code != REMAP_FAILURE_XID or event.bus_id is None:
+    if event.bus_id is None:
         return
     gpu = past.gpu_at(event.bus_id)
     if not is_about_pages(event, gpu):

@@ -7,7 +7,17 @@ from collections.abc import Iterator
 from gputui.incidents import evidence
 from gputui.incidents.history import History
 from gputui.incidents.memory_errors import REMAP_XID, is_about_pages, over, rows_told
-from gputui.incidents.rule import WARNING, Finding, Noticed, Subject, after, log_rule, rule, samples
+from gputui.incidents.rule import (
+    WARNING,
+    Finding,
+    Noticed,
+    Subject,
+    after,
+    log_rule,
+    rule,
+    samples,
+    xids,
+)
 from gputui.incidents.steps import steps
 from gputui.logs.kernel import KernelEvent
 from gputui.model import Action, GpuSample, NodeSample
@@ -16,10 +26,10 @@ _UNDER = ("GpuLost", "EccUncorrectable", "RowRemapFailure")
 _UNTIL_RESET = after(hours=24)
 
 
-@log_rule(kind="RowRemapPending", severity=WARNING, clears=_UNTIL_RESET)
+@log_rule(kind="RowRemapPending", severity=WARNING, clears=_UNTIL_RESET, hears=xids(REMAP_XID))
 def row_remap_pending_told(event: KernelEvent, past: History) -> Iterator[Finding]:
     """Xid 63 of a GPU that replaces rows (Ampere and later)."""
-    if event.kind != "xid" or event.code != REMAP_XID or event.bus_id is None:
+    if event.bus_id is None:
         return
     gpu = past.gpu_at(event.bus_id)
     if not is_about_pages(event, gpu):
