@@ -4,9 +4,12 @@
 
     python bench/scan.py             a million lines, one in a hundred an Xid; median of three
     python bench/scan.py --lines 5000000 --stamps iso --json
+    python bench/scan.py --shapes spread
 
-A run is the whole command, from its start to its end. The log is written to a temporary file first;
-it holds what such logs hold. Peak memory is told as well: it does not grow with the log. CPU time
+Two shapes of a log are measured: ``busy``, a hundred lines a second, in which Xids soon repeat what
+was said; and ``spread``, a line a second, so that each Xid is judged for itself. A run is the whole
+command, from its start to its end. The logs are written to temporary files first; they hold what
+such logs hold. Peak memory is told as well: it does not grow with the log. CPU time
 is what counts on a machine that others use.
 """
 
@@ -46,15 +49,19 @@ XID = (
 )
 
 
-def lines(count: int, stamps: str) -> Iterator[str]:
-    """A log of so many lines, a hundred a second, one in a hundred an Xid on one of eight GPUs."""
+LINES_A_SECOND = {"busy": 100, "spread": 1}
+
+
+def lines(count: int, stamps: str, rate: int) -> Iterator[str]:
+    """A log of so many lines, so many a second, one in a hundred an Xid on one of eight GPUs."""
     order = random.Random(5)
     for number in range(count):
         if stamps == "iso":
-            clock = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(1_741_000_000 + number // 100))
-            stamp = f"{clock}.{number % 100:02d}0000+00:00 node-b kernel: "
+            second, part = divmod(number, rate)
+            clock = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(1_741_000_000 + second))
+            stamp = f"{clock}.{part * 1_000_000 // rate:06d}+00:00 node-b kernel: "
         else:
-            stamp = f"[{1000 + number / 100:12.6f}] "
+            stamp = f"[{1000 + number / rate:12.6f}] "
         if order.random() < 0.01:
             message = XID.format(
                 bus=0x10 + order.randrange(8),
@@ -68,19 +75,25 @@ def lines(count: int, stamps: str) -> Iterator[str]:
 
 
 def main() -> None:
-    """Write the log, scan it, and print what it took."""
+    """Write the logs, scan them, and print what it took."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--lines", type=int, default=1_000_000)
     parser.add_argument("--stamps", choices=("uptime", "iso"), default="uptime")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--shapes", nargs="+", choices=[*LINES_A_SECOND], default=[*LINES_A_SECOND])
     options = parser.parse_args()
     with contextlib.suppress(AttributeError, OSError):
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+    for shape in options.shapes:
+        _measure(shape, options)
+
+
+def _measure(shape: str, options: argparse.Namespace) -> None:
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "kern.log"
         with log.open("w", encoding="utf-8") as file:
-            file.writelines(lines(options.lines, options.stamps))
+            file.writelines(lines(options.lines, options.stamps, LINES_A_SECOND[shape]))
         command = [sys.executable, "-m", "gputui", "scan", *["--json"] * options.json, str(log)]
         walls, cpus = [], []
         for _ in range(options.runs):
@@ -90,7 +103,7 @@ def main() -> None:
         megabytes = log.stat().st_size / 1e6
     wall_s, cpu_s = statistics.median(walls), statistics.median(cpus)
     peak_mib = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
-    print(f"{options.lines} lines, {megabytes:.0f} MB, stamps: {options.stamps}")
+    print(f"{shape}: {options.lines} lines, {megabytes:.0f} MB, stamps: {options.stamps}")
     print(f"{options.lines / wall_s / 1e6:.2f} million lines a second ({wall_s:.2f} s)")
     print(f"{options.lines / cpu_s / 1e6:.2f} million lines a second of CPU ({cpu_s:.2f} s)")
     print(f"{peak_mib:.0f} MiB at most")

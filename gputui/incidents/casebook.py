@@ -128,7 +128,7 @@ class Casebook:
             if case.is_seen:
                 case.last_s = max(case.last_s, time_s)
                 case.looks += looks
-                self._ties.touch(case)
+                self._ties.stir(case)
 
     def over(self, rule: Rule, subject: Subject, time_s: float) -> None:
         """All that a rule noticed on a subject is over."""
@@ -290,13 +290,15 @@ class Casebook:
         elif case.is_long_over(time_s, REOPENS_WITHIN_S):
             self._tell(case, None)
         # Several rules may notice the same: the last one says when it is over.
+        before = case.rule, case.finding.clears, case.finding.severity
         case.rule, case.finding = rule, finding
         if is_new:
             self._keep(key, case)
         else:
             self._note_covers(key, case)
             self._ties.touch(case)
-            self._note(case)
+            if before != (rule, finding.clears, finding.severity):
+                self._note(case)
         self._linked = False
         return key, case
 
@@ -458,6 +460,8 @@ class Casebook:
         cleared_s = max(time_s, before.opened_s)
         over = revised(before, cleared_s=cleared_s, parent=None, children=(), snoozed_until_s=None)
         self._put(case, over)
+        for above in self._by_id.get(before.parent or "", ()):
+            self._ties.stir(above)
         self._note(case)
         case.lent = None
         for child in self._below(over, before.children):
@@ -480,7 +484,7 @@ class Casebook:
 
     def _put(self, case: Case, incident: Incident) -> None:
         self._tell(case, incident)
-        self._ties.touch(case)
+        self._ties.stir(case)
         self._linked = False
         self._changed.pop(incident.id, None)
         self._changed[incident.id] = incident

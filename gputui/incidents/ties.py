@@ -32,8 +32,13 @@ class Ties:
         self._of_kind.setdefault(case.rule.kind, {})[case.number] = case
         self.touch(case)
 
+    def stir(self, case: Case) -> None:
+        """A case's incident has changed."""
+        self._touched.add(case.finding.subject.name)
+        self._touched_kinds.add(case.rule.kind)
+
     def touch(self, case: Case) -> None:
-        """Something of a case has changed."""
+        """A case was noticed anew, by a finding that may look for other causes."""
         finding, elsewhere = case.finding, case.elsewhere
         self._touched.add(finding.subject.name)
         self._touched_kinds.add(case.rule.kind)

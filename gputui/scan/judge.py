@@ -136,7 +136,7 @@ class Judge:
                     self.left_out += 1
                     continue
                 self._incidents += 1
-            elif incident.cleared_s is not None:
+            elif incident.cleared_s is not None and (before.parent or before.children):
                 incident = revised(incident, parent=before.parent, children=before.children)
             machine.told[incident.id] = incident
         machine.last_s.update(machine.engine.last_noticed_s)
