@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from chaos.fault import fault
+from chaos.fault_parts.network_trouble import trouble_packets
 from chaos.format.values import Percent
-from chaos.selection import Inventory, Nodes
+from chaos.selection import Nodes
 from chaos.undo import Undo
 from fakes.world import World
 
@@ -24,7 +25,4 @@ class Loss:
 
     def apply(self, world: World, undo: Undo) -> None:
         """Lose them from now on."""
-        for name in self.node.resolve(Inventory.of(world)):
-            trouble = world.nodes[name].network.trouble
-            with undo.keeping_attribute(trouble, "loss"):
-                trouble.loss = self.loss.share
+        trouble_packets(self.node, "loss", self.loss.share, world, undo)

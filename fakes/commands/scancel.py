@@ -8,14 +8,7 @@ from typing import TextIO
 from fakes.commands.registry import NOT_UNDERSTOOD, command
 from fakes.jobs.cluster import Cluster
 from fakes.jobs.records import ClusterJob
-from fakes.slurm.client import (
-    NO_CONTROLLER,
-    Options,
-    UsageError,
-    answers,
-    print_version,
-    usage,
-)
+from fakes.slurm.client import AnsweredError, Options, asked
 from fakes.slurm.hostlist import HostlistError, expand
 from fakes.slurm.states import JOB_CODES
 from fakes.slurm.users import is_user
@@ -43,14 +36,9 @@ def main(
 ) -> int:
     """End jobs by number, name, user, node or state."""
     try:
-        options, words = _OPTIONS.parse(argv)
-    except UsageError as error:
-        return usage("scancel", error, err)
-    if "version" in options:
-        return print_version(out)
-    if not answers(world):
-        err.write(f"scancel: error: {NO_CONTROLLER}\n")
-        return 1
+        options, words = asked("scancel", _OPTIONS, argv, world, out, err, fails="scancel: error")
+    except AnsweredError as error:
+        return error.status
     if not words and not _CHOOSES & options.keys():
         err.write("scancel: error: No job identification provided\n")
         return 1

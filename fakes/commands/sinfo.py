@@ -8,14 +8,7 @@ from typing import TextIO
 
 from fakes.commands.registry import command
 from fakes.slurm.as_json import sinfo_object
-from fakes.slurm.client import (
-    NO_CONTROLLER,
-    Options,
-    UsageError,
-    answers,
-    print_version,
-    usage,
-)
+from fakes.slurm.client import AnsweredError, Options, asked
 from fakes.slurm.forms import Form, UnknownFieldError, long_form, short_form
 from fakes.slurm.hostlist import HostlistError, expand
 from fakes.slurm.nodes import (
@@ -84,14 +77,9 @@ class _BadStateError(Exception):
 def main(argv: Sequence[str], world: World, out: TextIO, err: TextIO) -> int:
     """Print a line a node, or a line for all that are alike."""
     try:
-        options, _ = _OPTIONS.parse(argv)
-    except UsageError as error:
-        return usage("sinfo", error, err)
-    if "version" in options:
-        return print_version(out)
-    if not answers(world):
-        err.write(f"slurm_load_partitions: {NO_CONTROLLER}\n")
-        return 1
+        options, _ = asked("sinfo", _OPTIONS, argv, world, out, err, fails="slurm_load_partitions")
+    except AnsweredError as error:
+        return error.status
     try:
         names = _names(options, world)
     except _BadStateError as error:

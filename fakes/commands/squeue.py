@@ -9,14 +9,7 @@ from typing import TextIO
 from fakes.commands.registry import NOT_UNDERSTOOD, command
 from fakes.jobs.records import ClusterJob, Phase
 from fakes.slurm.as_json import jobs_object
-from fakes.slurm.client import (
-    NO_CONTROLLER,
-    Options,
-    UsageError,
-    answers,
-    print_version,
-    usage,
-)
+from fakes.slurm.client import AnsweredError, Options, asked
 from fakes.slurm.forms import Form, UnknownFieldError, every, long_form, short_form
 from fakes.slurm.hostlist import HostlistError, expand
 from fakes.slurm.jobs import JOB_FIELDS, JOB_LONG_FIELDS, JobView, priority_of
@@ -82,14 +75,9 @@ class _RefusedError(Exception):
 def main(argv: Sequence[str], world: World, user: str, out: TextIO, err: TextIO) -> int:
     """Print a line a job."""
     try:
-        options, _ = _OPTIONS.parse(argv)
-    except UsageError as error:
-        return usage("squeue", error, err)
-    if "version" in options:
-        return print_version(out)
-    if not answers(world):
-        err.write(f"slurm_load_jobs error: {NO_CONTROLLER}\n")
-        return 1
+        options, _ = asked("squeue", _OPTIONS, argv, world, out, err, fails="slurm_load_jobs error")
+    except AnsweredError as error:
+        return error.status
     if "me" in options:
         options["user"] = user
     try:

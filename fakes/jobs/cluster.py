@@ -18,6 +18,7 @@ from fakes.actions import Action, Actions, Effect
 from fakes.clock import SECOND_US
 from fakes.jobs.placement import reason_of, room_for, specs_of
 from fakes.jobs.process import JobSpec, Process
+from fakes.jobs.rank_processes import end_processes, pause_processes, processes_of, start_processes
 from fakes.jobs.records import (
     ClusterJob,
     ClusterNode,
@@ -203,13 +204,7 @@ class Cluster:
         """Let a job rest on its nodes, or go on."""
         job = self.job(name)
         job.phase = Phase.SUSPENDED if suspended else Phase.RUNNING
-        now_us = self._world.now_us
-        for node_name, spec in job.specs.items():
-            node = self._world.nodes[node_name]
-            for process in node.processes.values():
-                if process.spec.job == job.id:
-                    load = 0.0 if suspended else spec.load
-                    node.gpus[process.spec.gpu].ask(process.pid, load, now_us)
+        pause_processes(self._world, job, paused=suspended)
 
     def reserve(self, reservation: Reservation) -> None:
         """Keep nodes for somebody."""
@@ -233,7 +228,7 @@ class Cluster:
             return
         job.request = replace(job.request, real=False)
         if job.phase is Phase.RUNNING:
-            self._start_processes(job)
+            start_processes(self._world, job)
             self._end_in_time(job, replace(job.request, limit_s=None), job.requeues)
 
     def finish(self, job: ClusterJob, exit_code: int, signal: int = 0) -> None:
@@ -300,7 +295,7 @@ class Cluster:
         Without a scheduler nobody ends them: the job has failed when the last is gone.
         """
         if not self.schedules:
-            if not self._has_processes(job):
+            if not any(processes_of(self._world, job)):
                 self._end(job, Phase.FAILED, exit_code=1)
             return
         job.ending = True
@@ -308,13 +303,6 @@ class Cluster:
             self._world.now_us + _OTHERS_END_US,
             f"job/{job.id}",
             lambda: self._end(job, Phase.FAILED, exit_code=1) if job.ending else None,
-        )
-
-    def _has_processes(self, job: ClusterJob) -> bool:
-        return any(
-            process.spec.job == job.id
-            for name in job.specs
-            for process in self._world.nodes[name].processes.values()
         )
 
     def _fail_jobs_on(self, node: str) -> None:
@@ -348,11 +336,7 @@ class Cluster:
 
     def _end_processes(self, job: ClusterJob) -> None:
         job.ending = True
-        for name in job.specs:
-            node = self._world.nodes[name]
-            for process in tuple(node.processes.values()):
-                if process.spec.job == job.id:
-                    node.end_process(process.pid, self._world.now_us)
+        end_processes(self._world, job)
 
     # --- placing --------------------------------------------------------------------------------
 
@@ -382,13 +366,9 @@ class Cluster:
         job.started_us = self._world.now_us
         request = job.request
         if request is None or not request.real:
-            self._start_processes(job)
+            start_processes(self._world, job)
         if request is not None:
             self._end_in_time(job, request, job.requeues)
-
-    def _start_processes(self, job: ClusterJob) -> None:
-        for name, spec in job.specs.items():
-            self._world.nodes[name].start_job(spec, self._world.now_us)
 
     def _end_in_time(self, job: ClusterJob, request: Request, start: int) -> None:
         """End a submitted job when its time is over, and its script, where nobody runs it."""

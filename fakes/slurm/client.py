@@ -20,6 +20,14 @@ class UnknownHereError(Exception):
     """An option that the real command has, and the look-alike has not. One clause."""
 
 
+class AnsweredError(Exception):
+    """A call that is over before anything is asked of the controller; ``status`` is its exit's."""
+
+    def __init__(self, status: int) -> None:
+        super().__init__(status)
+        self.status = status
+
+
 def answers(world: World) -> bool:
     """Whether a slurmctld runs: not where Kubernetes places the jobs."""
     return world.cluster.scheduler != "kubernetes"
@@ -104,6 +112,33 @@ class Options:
             if letter not in self.flags:
                 raise UsageError(f"invalid option -- '{letter}'")
             options[self.flags[letter]] = ""
+
+
+def asked(
+    program: str,
+    options: Options,
+    argv: Sequence[str],
+    world: World,
+    out: TextIO,
+    err: TextIO,
+    *,
+    fails: str,
+) -> tuple[dict[str, str], list[str]]:
+    """The options and words of a call that asks the controller.
+
+    What needs no controller, or gets no answer from it, is an :class:`AnsweredError`, and has been
+    said: a call that cannot be read, the version, and, behind ``fails``, that there is none.
+    """
+    try:
+        given, words = options.parse(argv)
+    except UsageError as error:
+        raise AnsweredError(usage(program, error, err)) from error
+    if "version" in given:
+        raise AnsweredError(print_version(out))
+    if not answers(world):
+        err.write(f"{fails}: {NO_CONTROLLER}\n")
+        raise AnsweredError(1)
+    return given, words
 
 
 def usage(program: str, error: UsageError, err: TextIO, status: int = 1) -> int:
