@@ -289,3 +289,39 @@ def test_counters_stand_in_the_real_ones_columns(site, real):
         re.sub(r"\s+", " ", line) for line in theirs[2::2]
     ]
     assert ours[2].index("packets") <= theirs[2].index("packets")
+
+
+def test_a_ports_counters_are_those_of_sysfs(shell):
+    """Perfquery's names over the kernel's values; a port that is down cannot be asked."""
+    adapter = shell.node.network.adapters[2]
+    adapter.counters["symbol_error"].add(7)
+    said = shell("perfquery", "-C", "mlx5_2")
+    assert "SymbolErrorCounter:..............7" in said.lines
+    assert said.lines[0].startswith(f"# Port counters: Lid {adapter.lid} port 1 ")
+    assert "SymbolError" not in shell("perfquery", "-x", "-C", "mlx5_2").out
+    adapter.set_link(up=False)
+    failed = shell("perfquery", "-C", "mlx5_2")
+    assert failed.status == 1
+    assert "Failed to open 'mlx5_2' port '1'" in failed.err
+    assert shell("perfquery", "12", "1").status == NOT_UNDERSTOOD
+
+
+def test_every_port_has_its_gid(shell):
+    """As the script of MLNX_OFED shows them; its version, too, is told."""
+    lines = shell("show_gids").lines
+    rows = [line.split() for line in lines[2:-1]]
+    adapters = shell.node.network.adapters
+    assert [row[0] for row in rows] == [one.name for one in adapters]
+    assert [row[3] for row in rows] == [one.gid for one in adapters]
+    assert lines[-1] == f"n_gids_found={len(adapters)}"
+    assert shell("show_gids", "mlx5_1").lines[-1] == "n_gids_found=1"
+    assert shell("ofed_info", "-s").out == "MLNX_OFED_LINUX-24.10-1.1.4.0:\n"
+
+
+def test_the_machine_tells_its_name_and_make(shell):
+    """Hostnamectl agrees with uname and the BIOS."""
+    said = shell("hostnamectl").out
+    assert "          Kernel: Linux 5.15.0-126-generic\n" in said
+    assert " Hardware Vendor: NVIDIA\n" in said
+    assert shell("hostnamectl", "--static").out == f"{shell.node.name}\n"
+    assert shell("hostnamectl", "set-hostname", "other").status == NOT_UNDERSTOOD

@@ -54,7 +54,7 @@ def test_a_part_of_a_mebibyte_counts_as_one(smi):
 
 
 def test_errors_and_remapped_rows_show_in_every_query(smi):
-    """Counts by kind and time span; whether a row waits, or could not be replaced, is 1 or 0."""
+    """Counts by kind and time span; what waits is 1 in the rows' own query, Yes in the GPUs'."""
     gpu = smi.rig.node.gpus[1]
     gpu.memory_errors = MemoryErrors(5, 2, 50, 20)
     gpu.remapped_rows = RemappedRows(3, 1, pending=True)
@@ -66,6 +66,7 @@ def test_errors_and_remapped_rows_show_in_every_query(smi):
     rows = "remapped_rows.pending,remapped_rows.failure,remapped_rows.uncorrectable,gpu_bus_id"
     expected = ["1", "0", "1", "00000000:43:00.0"]
     assert smi.csv(f"--query-remapped-rows={rows}")[1] == expected
+    assert smi.csv("--query-gpu=remapped_rows.pending,remapped_rows.failure")[1] == ["Yes", "No"]
 
 
 def test_a_gpu_that_waits_for_its_reset_says_so_in_its_cells(smi):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from fakes.commands.nvidia_smi.field import Field, field
 from fakes.commands.nvidia_smi.reading import Gpu
 from fakes.commands.nvidia_smi.words import Read, enabled, field_value, part, said, yes
@@ -68,48 +70,57 @@ COUNTERS: tuple[Field[Gpu], ...] = tuple(
     )
 )
 
-ROWS: tuple[Field[Gpu], ...] = (
-    field(
-        "remapped_rows.correctable",
-        "remapped_rows.sbe",
-        read=part("nvmlDeviceGetRemappedRows", 0),
-        about="Rows replaced because of correctable errors.",
-    ),
-    field(
-        "remapped_rows.correctable_inactive",
-        read=field_value(_INACTIVE_CORRECTABLE),
-        about="Of those, the ones not in force.",
-    ),
-    field(
-        "remapped_rows.uncorrectable",
-        "remapped_rows.dbe",
-        read=part("nvmlDeviceGetRemappedRows", 1),
-        about="Rows replaced because of an uncorrectable error.",
-    ),
-    field(
-        "remapped_rows.uncorrectable_inactive",
-        read=field_value(_INACTIVE_UNCORRECTABLE),
-        about="Of those, the ones not in force.",
-    ),
-    field(
-        "remapped_rows.pending",
-        read=part("nvmlDeviceGetRemappedRows", 2),
-        about="1 if a row waits to be replaced at the next reset.",
-    ),
-    field(
-        "remapped_rows.failure",
-        read=part("nvmlDeviceGetRemappedRows", 3),
-        about="1 if a row could ever not be replaced.",
-    ),
-    *(
+
+def _rows(worded: Callable[[int], str]) -> tuple[Field[Gpu], ...]:
+    """Remapped rows; ``worded`` is how two facts that hold or do not are shown."""
+    return (
         field(
-            f"remapped_rows.histogram.{spare}",
-            read=part("nvmlDeviceGetRowRemapperHistogram", spare),
-            about="Banks by how many spare rows they have left.",
-        )
-        for spare in ("max", "high", "partial", "low", "none")
-    ),
-)
+            "remapped_rows.correctable",
+            "remapped_rows.sbe",
+            read=part("nvmlDeviceGetRemappedRows", 0),
+            about="Rows replaced because of correctable errors.",
+        ),
+        field(
+            "remapped_rows.correctable_inactive",
+            read=field_value(_INACTIVE_CORRECTABLE),
+            about="Of those, the ones not in force.",
+        ),
+        field(
+            "remapped_rows.uncorrectable",
+            "remapped_rows.dbe",
+            read=part("nvmlDeviceGetRemappedRows", 1),
+            about="Rows replaced because of an uncorrectable error.",
+        ),
+        field(
+            "remapped_rows.uncorrectable_inactive",
+            read=field_value(_INACTIVE_UNCORRECTABLE),
+            about="Of those, the ones not in force.",
+        ),
+        field(
+            "remapped_rows.pending",
+            read=part("nvmlDeviceGetRemappedRows", 2, by=worded),
+            about="Whether a row waits to be replaced at the next reset.",
+        ),
+        field(
+            "remapped_rows.failure",
+            read=part("nvmlDeviceGetRemappedRows", 3, by=worded),
+            about="Whether a row could ever not be replaced.",
+        ),
+        *(
+            field(
+                f"remapped_rows.histogram.{spare}",
+                read=part("nvmlDeviceGetRowRemapperHistogram", spare),
+                about="Banks by how many spare rows they have left.",
+            )
+            for spare in ("max", "high", "partial", "low", "none")
+        ),
+    )
+
+
+ROWS_IN_NUMBERS = _rows(str)
+"""For ``--query-remapped-rows``, which says 1 and 0, as public checks count."""
+_ROWS_IN_WORDS = _rows(yes)
+"""For ``--query-gpu`` and ``-q``, which say Yes and No (captures of driver 590)."""
 
 FIELDS: tuple[Field[Gpu], ...] = (
     *(
@@ -142,5 +153,5 @@ FIELDS: tuple[Field[Gpu], ...] = (
         read=said("nvmlDeviceGetRetiredPagesPendingStatus", by=yes),
         about="Whether a page waits to be retired at the next reboot.",
     ),
-    *ROWS,
+    *_ROWS_IN_WORDS,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from fakes.commands.nvidia_smi.field import Field, field
-from fakes.commands.nvidia_smi.reading import Gpu, Missing
+from fakes.commands.nvidia_smi.reading import Gpu
 from fakes.commands.nvidia_smi.words import (
     ADDRESSING_MODES,
     COMPUTE_MODES,
@@ -19,7 +19,6 @@ from fakes.commands.nvidia_smi.words import (
     until,
     yes,
 )
-from fakes.nvml.codes import Code
 
 _INFOROM_OEM, _INFOROM_ECC, _INFOROM_POWER = range(3)
 _RECOVERY_ACTION = 230
@@ -28,10 +27,6 @@ _OPERATION_MODES = ("All On", "Compute", "Low Double Precision")
 
 def _inforom(part_of_it: int) -> Callable[[Gpu], str]:
     return said("nvmlDeviceGetInforomVersion", part_of_it)
-
-
-def _deprecated(gpu: Gpu) -> str:
-    raise Missing(Code.DEPRECATED)
 
 
 def _checksum(gpu: Gpu) -> str:
@@ -98,10 +93,6 @@ VERSIONS: tuple[Field[Gpu], ...] = (
     ),
     field(
         "inforom.checksum_validation", read=_checksum, about="Whether its checksums are as stored."
-    ),
-    *(
-        field(f"reset_status.{name}", read=_deprecated, about="See gpu_recovery_action.")
-        for name in ("reset_required", "drain_and_reset_recommended")
     ),
     field(
         "gpu_recovery_action",

@@ -105,8 +105,8 @@ _ECC: tuple[Part, ...] = (
         "Remapped Rows",
         line("Correctable Error", "remapped_rows.correctable"),
         line("Uncorrectable Error", "remapped_rows.uncorrectable"),
-        line("Pending", part("nvmlDeviceGetRemappedRows", 2, by=yes)),
-        line("Remapping Failure Occurred", part("nvmlDeviceGetRemappedRows", 3, by=yes)),
+        line("Pending", "remapped_rows.pending"),
+        line("Remapping Failure Occurred", "remapped_rows.failure"),
         group(
             "Bank Remap Availability Histogram",
             *(
