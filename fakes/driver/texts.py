@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import csv
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+
+from fakes.csv_rows import csv_rows
 
 _HERE = Path(__file__).parent
 
@@ -25,17 +26,14 @@ class SxidText:
 
 @cache
 def _texts() -> dict[str, str]:
-    with (_HERE / "driver_texts.csv").open(encoding="utf-8", newline="") as rows:
-        return {row["name"]: row["text"] for row in csv.DictReader(rows)}
+    return {row["name"]: row["text"] for row in csv_rows(_HERE / "driver_texts.csv")}
 
 
 @cache
 def sxid_texts() -> dict[int, SxidText]:
     """The codes whose texts are known."""
-    with (_HERE / "sxid_texts.csv").open(encoding="utf-8", newline="") as rows:
-        return {
-            int(row["code"]): SxidText(row["severity"], row["text"]) for row in csv.DictReader(rows)
-        }
+    rows = csv_rows(_HERE / "sxid_texts.csv")
+    return {int(row["code"]): SxidText(row["severity"], row["text"]) for row in rows}
 
 
 def driver_text(name: str, **parts: object) -> str:

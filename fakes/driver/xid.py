@@ -7,12 +7,12 @@ source. The line's grammar is the driver's (kernel_rc.c of open-gpu-kernel-modul
 
 from __future__ import annotations
 
-import csv
 from dataclasses import dataclass
 from enum import Enum
 from functools import cache
 from pathlib import Path
 
+from fakes.csv_rows import csv_rows
 from fakes.driver.events import EventType
 from fakes.hardware.ecc import Place
 from fakes.hardware.gpu import Gpu, Identity, Lookup, Lost
@@ -49,21 +49,19 @@ class Effects:
 
 @cache
 def _kernel_texts() -> dict[int, str]:
-    with (_HERE / "kernel_texts.csv").open(encoding="utf-8", newline="") as rows:
-        return {int(row["code"]): row["text"] for row in csv.DictReader(rows)}
+    return {int(row["code"]): row["text"] for row in csv_rows(_HERE / "kernel_texts.csv")}
 
 
 @cache
 def _effects() -> dict[int, Effects]:
-    with (_HERE / "xid_effects.csv").open(encoding="utf-8", newline="") as rows:
-        return {
-            int(row["code"]): Effects(
-                Effect(row["effect"]),
-                Place(row["uncorrected"]) if row["uncorrected"] else None,
-                Remap(row["remap"]) if row["remap"] else None,
-            )
-            for row in csv.DictReader(rows)
-        }
+    return {
+        int(row["code"]): Effects(
+            Effect(row["effect"]),
+            Place(row["uncorrected"]) if row["uncorrected"] else None,
+            Remap(row["remap"]) if row["remap"] else None,
+        )
+        for row in csv_rows(_HERE / "xid_effects.csv")
+    }
 
 
 def kernel_text(code: int) -> str:

@@ -6,12 +6,12 @@ NVIDIA's A100 memory error management: the error, the row marked for it, then wh
 
 from __future__ import annotations
 
-import csv
 from dataclasses import replace
 from enum import Enum
 from functools import cache
 from pathlib import Path
 
+from fakes.csv_rows import csv_rows
 from fakes.driver.events import EventType
 from fakes.driver.xid import print_xid
 from fakes.hardware.ecc import MOST_PAGES, Place
@@ -38,8 +38,7 @@ class Uncorrectable(Enum):
 
 @cache
 def _texts() -> dict[str, tuple[int, str]]:
-    with _TEXTS.open(encoding="utf-8", newline="") as rows:
-        return {row["name"]: (int(row["code"]), row["text"]) for row in csv.DictReader(rows)}
+    return {row["name"]: (int(row["code"]), row["text"]) for row in csv_rows(_TEXTS)}
 
 
 def tell(node: Node, gpu: Gpu, name: str, at_us: int) -> None:
