@@ -128,6 +128,16 @@ _EXPRESSIONS = (
         rf"{_DEVICE} {BUS}:\s+(?:AER: )?\s*(?P<detail>device \[[0-9a-f:]+\] error status/mask=.*)",
     ),
     (
+        "aer_unrecovered",
+        rf"nvidia {BUS}:\s+(?:AER: )?(?P<detail>can't recover \(no error_detected callback\)|"
+        r"device has no AER-aware driver)",
+    ),
+    (
+        "reset_required",
+        r"NVRM: (?:GPU\d+ )?\w+: (?:Assertion|Check) failed: "
+        r"(?P<detail>Reset required \[NV_ERR_RESET_REQUIRED\].*)",
+    ),
+    (
         "pcie_limited",
         rf"(?:pci|nvidia) {BUS}: (?P<detail>[\d.]+ Gb/s available PCIe bandwidth, limited by .*)",
     ),

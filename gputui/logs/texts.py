@@ -47,6 +47,7 @@ _CUDA_HEADS = re.compile(
         (?:\ at\ \S+)?(?:\ (?:in|on)\ (?:\S+\ )?\S+:\d+)?(?:\ \S+\.(?:cuh?|cc|cpp|h):\d+)?
         (?:\ ?[:=,]?\ ?(?:code\ ?=?\ ?)?\(?(?P<n3>\d{1,3})\)?(?=[\s:;,('\]]|$))?
         \s*[:;,=\-]*\s*['"(]?
+      | (?:\S+:\ )?Test\ CUDA\ failure\ \S+:\d+\ '
       | GPU(?:assert|\ kernel\ assertion):[ ]
       | (?:\S+:\d+:\ )?NCCL\ operation\ \w+\(.{0,300}?\ failed:\ unhandled\ cuda\ error
         .{0,300}?\bCuda\ failure\ (?:\d+\ )?'
@@ -54,8 +55,8 @@ _CUDA_HEADS = re.compile(
     )""",
     re.VERBOSE,
 )
-"""What announces a CUDA error: PyTorch's, TensorFlow's, NCCL's, CuPy's, Numba's, ONNX Runtime's,
-llama.cpp's words, and those of NVIDIA's samples, which many programs have taken over."""
+"""What announces a CUDA error: PyTorch's, TensorFlow's, NCCL's and its tests', CuPy's, Numba's,
+ONNX Runtime's, llama.cpp's words, and those of NVIDIA's samples, which many have taken over."""
 
 _CUDA_NAME = re.compile(r"\b(?:cudaError[A-Z]\w+|CUDA_ERROR_[A-Z_0-9]+)\b")
 _QUOTED = re.compile(r"\"[^\"]*\"|`[^`']*[`']|(?<!\w)'[^']*'")

@@ -28,6 +28,9 @@ MOST_A_MINUTE = 8
 """Replays in a minute that are still normal (source: DCGM, DCGM_LIMIT_MAX_PCIREPLAY_RATE, "the
 maximum recommended by RM"); of corrected errors the same number is taken."""
 
+UNRECOVERED = "aer_unrecovered"
+_TOGETHER_S = 5.0
+
 _RECORD = re.compile(r"PCIe Bus Error: severity=(?P<severity>[^,]+)", re.I)
 
 
@@ -38,6 +41,11 @@ def _told(event: KernelEvent, past: History) -> Iterator[Finding]:
     is information, too many a minute are a warning; what could not be corrected is one, too, and
     what is fatal, or contained, cost the GPU its link.
     """
+    if event.kind == UNRECOVERED:
+        severity, text = _unrecovered(event, past)
+        for subject, gpu in concerned(past, event):
+            yield _finding(subject, gpu, text, severity, event.text)
+        return
     record = _RECORD.search(event.detail)
     if event.kind == "aer" and record is None:
         return
@@ -52,7 +60,7 @@ def _told(event: KernelEvent, past: History) -> Iterator[Finding]:
     holds=samples(3),
     clears=after(minutes=10),
     on_log=_told,
-    hears=lines("aer", "dpc"),
+    hears=lines("aer", "dpc", UNRECOVERED),
 )
 def pcie_errors(now: NodeSample, past: History) -> Iterator[Finding | LookAgain]:
     """More packets had to be sent again within a minute than a sound link needs.
@@ -93,6 +101,19 @@ def _judged(event: KernelEvent, said: str | None, past: History) -> tuple[Severi
     if recent > MOST_A_MINUTE:
         return WARNING, f"{recent} corrected PCIe errors within a minute (AER)"
     return INFO, "corrected PCIe error (AER)"
+
+
+def _unrecovered(event: KernelEvent, past: History) -> tuple[Severity, str]:
+    """An error that a port above told of just before, and that this GPU's driver does not mend."""
+    severities = [
+        record["severity"].lower()
+        for other in past.events("aer")
+        if abs(event.time_s - other.time_s) <= _TOGETHER_S
+        and (record := _RECORD.search(other.detail)) is not None
+    ]
+    if any("fatal" in one and "non-fatal" not in one for one in severities):
+        return CRITICAL, "fatal PCIe error above it (AER), from which its driver cannot recover"
+    return WARNING, "uncorrectable PCIe error (AER), from which its driver cannot recover"
 
 
 def _finding(
