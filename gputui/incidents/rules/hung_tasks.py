@@ -6,18 +6,16 @@ from collections.abc import Iterator
 
 from gputui.incidents.history import History
 from gputui.incidents.host_words import OF_BROKEN_GPUS, may_be_a_jobs, node_of, silent_servers
-from gputui.incidents.rule import INFO, WARNING, Cause, Finding, after, log_rule
+from gputui.incidents.rule import INFO, WARNING, Cause, Finding, after, lines, log_rule
 from gputui.logs.kernel import KernelEvent
 from gputui.model import Action
 
 
-@log_rule(kind="StorageStall", severity=WARNING, clears=after(minutes=10))
+@log_rule(kind="StorageStall", severity=WARNING, clears=after(minutes=10), hears=lines("hung_task"))
 def hung_tasks(event: KernelEvent, past: History) -> Iterator[Finding]:
     """The kernel tells of whoever waited for two minutes: mostly for files, else for a GPU that no
     longer answers; where either is known, it hangs under that.
     """
-    if event.kind != "hung_task":
-        return
     servers = silent_servers(past)
     yield Finding(
         node_of(event, past),

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from gputui.incidents.history import History
 from gputui.incidents.host_words import may_be_a_jobs, node_of, on_a_gpu
 from gputui.incidents.job_causes import HOST_MEMORY
-from gputui.incidents.rule import INFO, WARNING, Finding, Subject, after, log_rule
+from gputui.incidents.rule import INFO, WARNING, Finding, Subject, after, lines, log_rule
 from gputui.logs.kernel import KernelEvent
 from gputui.model import Action
 
@@ -15,13 +15,11 @@ _OF_OTHERS = "host-memory-of-others"
 _CGROUP = "Memory cgroup"
 
 
-@log_rule(kind="JobFailed", severity=WARNING, clears=after(hours=1))
+@log_rule(kind="JobFailed", severity=WARNING, clears=after(hours=1), hears=lines("oom_kill"))
 def job_without_host_memory(event: KernelEvent, past: History) -> Iterator[Finding]:
     """The kernel's word on whom it killed. On a GPU, or called as the processes of jobs are, it is
     a job's failure; of any other process it is information.
     """
-    if event.kind != "oom_kill":
-        return
     process, is_jobs = on_a_gpu(event, past), may_be_a_jobs(event, past)
     whom = f"{event.process} (pid {event.pid})"
     limit = "the memory limit of its cgroup" if _CGROUP in event.detail else "the host's memory"

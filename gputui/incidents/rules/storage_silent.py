@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 from gputui.incidents.history import History
 from gputui.incidents.host_words import BACK, SILENT, node_of, silent_servers
-from gputui.incidents.rule import WARNING, Finding, Over, after, log_rule
+from gputui.incidents.rule import WARNING, Finding, Over, after, lines, log_rule
 from gputui.logs.kernel import KernelEvent
 from gputui.model import Action
 
 
-@log_rule(kind="StorageStall", severity=WARNING, clears=after(hours=24))
+@log_rule(kind="StorageStall", severity=WARNING, clears=after(hours=24), hears=lines(SILENT, BACK))
 def storage_silent(event: KernelEvent, past: History) -> Iterator[Finding | Over]:
     """Who uses its files waits until it answers, which the kernel says as well: then it is over."""
     node = node_of(event, past)
