@@ -7,6 +7,7 @@ from dataclasses import replace
 from gputui.explain.explanation import Explanation, advice, next_steps
 from gputui.explain.topics import kinds
 from gputui.explain.topics.codes import of_sxid, of_xid
+from gputui.facts import nvlink74
 from gputui.facts.compat import Version
 from gputui.facts.nvlink5 import XIDS, Nvlink5Error, Reading, decode
 from gputui.facts.sxid import sxid_fact
@@ -64,6 +65,8 @@ def _of_event(event: KernelEvent, driver: Version | None) -> Explanation | None:
     if event.kind == "xid" or event.kind in _XIDS:
         decoded5 = decode(code or 0, event.detail, driver) if code in XIDS else None
         details = (*said, *(_registers(decoded5, driver) if decoded5 else ()))
+        if code == nvlink74.XID:
+            details = (*details, *_bits(event.detail))
         return _with_verdict(of_xid(xid_fact(code or 0), details), event)
     if event.kind in _KINDS:
         failure = init_failure([event]) if event.kind == "init_failed" else None
@@ -135,6 +138,17 @@ def _said(event: KernelEvent) -> list[str]:
     if event.detail:
         said.append(f"it says: {event.detail}")
     return said
+
+
+def _bits(detail: str) -> list[str]:
+    """What the seven registers of Xid 74 mean, bit by bit."""
+    error = nvlink74.decode(detail)
+    if error is None:
+        return []
+    return [
+        f"NVLink: link {error.link}; what the registers mean is known for Hopper",
+        *(one.text for one in error.found),
+    ]
 
 
 def _registers(error: Nvlink5Error, driver: Version | None) -> list[str]:

@@ -10,6 +10,7 @@ from gputui.facts.xid import XidFact, xid_fact
 from gputui.incidents.advice import ACTION_TEXTS
 from gputui.incidents.history import History
 from gputui.incidents.memory_errors import MEMORY_KINDS, MEMORY_XIDS
+from gputui.incidents.nvlink_words import NVLINK_ERROR
 from gputui.incidents.one_job import Struck, struck_together
 from gputui.incidents.rule import (
     CRITICAL,
@@ -105,6 +106,7 @@ def _waits_for(event: KernelEvent) -> Action | None:
 
 def _cause_text(event: KernelEvent, fact: XidFact, together: Struck | None) -> str:
     text = _meaning(event.code, fact.meaning)
+    text += _of_registers(event)
     if together is not None:
         text += f" (on all {len(together.gpus)} GPUs of {together.name} at once)"
     elif event.process:
@@ -118,3 +120,13 @@ def _meaning(code: int | None, meaning: str) -> str:
     if not meaning[:2].isupper():
         meaning = f"{meaning[0].lower()}{meaning[1:]}"
     return f"Xid {code}: {meaning}"
+
+
+def _of_registers(event: KernelEvent) -> str:
+    """What the registers in a line on NVLink say, where somebody explains them."""
+    if event.code != NVLINK_ERROR:
+        return ""
+    from gputui.facts.nvlink74 import decode  # most logs need none of it
+
+    error = decode(event.detail)
+    return "".join(f"; {one.text}" for one in error.telling[:1]) if error is not None else ""

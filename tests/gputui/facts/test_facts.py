@@ -4,8 +4,10 @@ import csv
 
 import pytest
 
+from gputui.facts import nvlink74
 from gputui.facts.compat import Confidence, compat_table, cuda_release, torch_release, version
 from gputui.facts.nvlink5 import Layout, decode, nvlink5_table
+from gputui.facts.nvlink74 import nvlink74_table
 from gputui.facts.sxid import sxid_fact, sxid_table
 from gputui.facts.table import HERE, load, site_files
 from gputui.facts.vendors import vendors
@@ -24,7 +26,7 @@ def test_every_xid_from_1_to_176_is_known():
     assert {fact.code for fact in xid_table().facts.values()} == set(range(1, 177))
 
 
-@pytest.mark.parametrize("name", ["xid", "sxid", "nvlink5", "compat", "vendors"])
+@pytest.mark.parametrize("name", ["xid", "sxid", "nvlink5", "nvlink74", "compat", "vendors"])
 def test_every_row_names_its_source(name):
     """A fact without a source is hearsay."""
     rows = own_rows(name)
@@ -32,7 +34,9 @@ def test_every_row_names_its_source(name):
     assert [row for row in rows if not row["source"].strip()] == []
 
 
-@pytest.mark.parametrize("table", [xid_table, sxid_table, nvlink5_table, compat_table])
+@pytest.mark.parametrize(
+    "table", [xid_table, sxid_table, nvlink5_table, nvlink74_table, compat_table]
+)
 def test_the_projects_own_rows_are_all_good(table):
     """Reading a table as it is shipped has nothing to complain of."""
     assert table().problems == ()
@@ -194,3 +198,37 @@ def test_a_file_that_is_no_text_is_told(tmp_path):
     table = load("xid", ["code"], make_xid, folders=[folder])
     assert "cannot be read" in table.problems[0]
     assert len(table.facts) == 176
+
+
+NVLINK = "NVLink: fatal error detected on link 14({}, 0x0, {}, 0x0, {}, 0x0, {})"
+
+
+def test_the_registers_of_xid_74_are_read_bit_by_bit():
+    """Each bit with what NVIDIA says of it; what nobody explains stays as it is."""
+    error = nvlink74.decode(NVLINK.format("0x200000", "0x10001", "0x100000", "0x10000"))
+    assert error is not None
+    assert error.link == 14
+    found = {(one.register, one.bits): one.fact.sort if one.fact else None for one in error.found}
+    assert found == {
+        (1, (21,)): "signal",
+        (3, (0,)): "ecc",
+        (3, (16,)): "repeated",
+        (5, (20,)): "threshold",
+        (7, (16,)): None,
+    }
+
+
+def test_what_is_harmless_or_secondary_does_not_stand_for_the_error():
+    """Bits that mostly follow from another error give way to those that explain it."""
+    error = nvlink74.decode(NVLINK.format("0x400012", "0x0", "0x0", "0x0"))
+    assert error is not None
+    assert [one.fact.sort for one in error.telling if one.fact] == ["ecc", "signal"]
+    alone = nvlink74.decode(NVLINK.format("0x800002", "0x0", "0x0", "0x0"))
+    assert alone is not None
+    assert [one.fact.sort for one in alone.telling if one.fact] == ["secondary"]
+
+
+@pytest.mark.parametrize("detail", ["", "NVLink: fatal error", "link 3(0x0, 0x0)"])
+def test_other_texts_have_no_registers(detail):
+    """Older drivers print fewer words, or none."""
+    assert nvlink74.decode(detail) is None
