@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import zip_longest
 
-from chaos.errors import UsageError
+from chaos.errors import Place, ScenarioError, UsageError
 from chaos.fault import Fault, FaultError
 from chaos.selection import Gpus, Inventory, Nodes
 from chaos.undo import Layers, Undo
@@ -68,7 +69,8 @@ class Given:
     """A fleet and its jobs.
 
     ``before`` are faults that happened before the run began, and that are never healed: files,
-    environments and services that are not as usual. ``expected_gpus`` is how many GPUs the
+    environments and services that are not as usual; ``places`` are where a file says so.
+    ``expected_gpus`` is how many GPUs the
     monitor's config says that a node has.
     """
 
@@ -76,6 +78,7 @@ class Given:
     jobs: tuple[Job, ...] = ()
     before: tuple[Fault, ...] = ()
     expected_gpus: int | None = None
+    places: tuple[Place, ...] = ()
 
     @property
     def inventory(self) -> Inventory:
@@ -131,11 +134,12 @@ def build_world(
         node.scheduler = fleet.scheduler or ""
     for job in given.jobs:
         start_job(job, world, given.inventory)
-    for fault in given.before:
+    for fault, place in zip_longest(given.before, given.places):
         try:
             fault.apply(world, Undo(Layers()))
         except FaultError as error:
-            raise UsageError(f"given: {error}.") from error
+            problem = f"given: {error}."
+            raise (ScenarioError(place, problem) if place else UsageError(problem)) from error
     for node in nodes:
         node.settle(0)
     return world

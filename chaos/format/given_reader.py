@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from chaos.errors import Mistakes, ScenarioError, did_you_mean, quoted
+from chaos.errors import Mistakes, Place, ScenarioError, did_you_mean, quoted
 from chaos.fault import Fault, families
 from chaos.fleet import MAX_GPUS, MAX_NODES, Fleet, Given, Job, gpus_of
 from chaos.format.fault_reader import read_fault
@@ -37,7 +37,7 @@ def read_given(tree: Tree | None, mistakes: Mistakes) -> tuple[Given, Inventory 
         return given, given.inventory
     fleet: Fleet | None = None
     jobs = None
-    before: list[Fault] = []
+    before: list[tuple[Fault, Place]] = []
     expected = None
     with mistakes.noting():
         fields = Fields(tree, GIVEN_KEYS, "given", mistakes)
@@ -51,12 +51,13 @@ def read_given(tree: Tree | None, mistakes: Mistakes) -> tuple[Given, Inventory 
         expected = _count(fields, "expected_gpus", MAX_GPUS, None)
     if fleet is None or jobs is None:
         return Given(fleet or Fleet()), None
-    given = Given(fleet, tuple(jobs.jobs), tuple(before), expected)
+    faults, places = tuple(fault for fault, _ in before), tuple(place for _, place in before)
+    given = Given(fleet, tuple(jobs.jobs), faults, expected, places)
     return given, Inventory(fleet.names, fleet.gpus, tuple(jobs.ids))
 
 
-def _before(fields: Fields, inventory: Inventory | None) -> list[Fault]:
-    """What happened before the run."""
+def _before(fields: Fields, inventory: Inventory | None) -> list[tuple[Fault, Place]]:
+    """What happened before the run, and where it is written."""
     found = []
     for key, family in BEFORE.items():
         word = fields.table.key(key)
@@ -69,7 +70,7 @@ def _before(fields: Fields, inventory: Inventory | None) -> list[Fault]:
             with fields.mistakes.noting():
                 fault = read_fault(family, item.place, item, inventory, fields.mistakes)
                 if fault is not None:
-                    found.append(fault)
+                    found.append((fault, item.place))
     return found
 
 

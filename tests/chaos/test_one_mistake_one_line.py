@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from chaos.cli import main
 from chaos.errors import BadScenarioError, Mistakes
 from chaos.format.loader import load
 from chaos.format.yaml_tree import Items, Table, Tree, Word, read_tree
@@ -236,3 +237,26 @@ def test_the_file_of_a_fault_may_become_empty(scenario_file):
     """A text that names something may not be empty; what stands in a file may."""
     fault = '{node: n0, path: /etc/motd, content: ""}'
     assert load(scenario_file(HEAD + f"timeline:\n  - {{at: 1s, file: {fault}}}\n")).timeline
+
+
+def test_what_is_given_and_cannot_be_is_told_where_it_is_written(scenario_file, capsys):
+    """Only the world knows what its files say: it is told when the run is to begin."""
+    never = '{node: n0, path: /etc/hosts, replace: "no such text", with: x}'
+    text = (
+        f"{HEAD}given: {{files: [{never}]}}\ntimeline:\n  - {{at: 1s, lost: {{gpu: 3}}}}\n"
+        "expect:\n  - {incident: GpuLost}\n"
+    )
+    path = scenario_file(text)
+    assert main(["test", str(path)]) == 254
+    told = capsys.readouterr().err
+    assert told == f"{path}:3:17: given: there is no 'no such text' in /etc/hosts of n0.\n"
+
+
+def test_a_test_that_proves_nothing_is_told_where_it_says_so(scenario_file, capsys):
+    """An empty timeline at its place; one that is not there at the file's beginning."""
+    path = scenario_file(f"{HEAD}timeline: []\nexpect:\n  - {{incident: GpuLost}}\n")
+    assert main(["test", str(path)]) == 254
+    assert capsys.readouterr().err == (f"{path}:3:11: nothing breaks: a test needs a timeline.\n")
+    path = scenario_file(f"{HEAD}timeline:\n  - {{at: 1s, lost: {{gpu: 3}}}}\n")
+    assert main(["test", str(path)]) == 254
+    assert capsys.readouterr().err.startswith(f"{path}:1:1: nothing is expected")
