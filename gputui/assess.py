@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from gputui.incidents.boots import NODE_REBOOTED
 from gputui.incidents.early import EarlyEvents
 from gputui.incidents.engine import Engine
 from gputui.incidents.history import DEFAULTS
@@ -172,7 +173,9 @@ class Assessor:
         """Learn what is remembered of this node; ``first`` is about to be its first sample."""
         self._past_runs = PastRuns(state, first)
         self._roster.recall(self._past_runs.gpus)
-        self._engine.past.boots.recall(state.boot_id)
+        reboots = (one.incident for one in state.open if one.incident.kind == NODE_REBOOTED)
+        told_s = max((one.opened_s for one in reboots), default=None)
+        self._engine.past.boots.recall(state.boot_id, told_s)
         for incident in (*state.cleared, *(one.incident for one in state.open)):
             self._engine.past.failures.note(incident)
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from gputui.model import NodeSample
 
+NODE_REBOOTED = "NodeRebooted"
+"""The kind of incident that tells of a new boot."""
+
 _CLOCKS_DIFFER_S = 30.0
 """A node's uptime and the clock of whoever reads it do not go quite alike."""
 
@@ -18,9 +21,12 @@ class Boots:
         """When the present boot began (Unix time), where that is told."""
         self._boot_id: str | None = None
 
-    def recall(self, boot_id: str | None) -> None:
-        """Learn in which boot the node was when it was last watched."""
+    def recall(self, boot_id: str | None, rebooted_s: float | None = None) -> None:
+        """Learn in which boot the node was when it was last watched, and since when, if it was
+        told then that this boot was news.
+        """
         self._boot_id = boot_id
+        self.rebooted_s = rebooted_s
 
     def add(self, sample: NodeSample) -> None:
         """Take in a sample."""

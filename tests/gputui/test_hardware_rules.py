@@ -359,6 +359,24 @@ def test_a_node_that_was_rebooted_says_so(make):
     assert not assessor.sample(later).incidents
 
 
+def test_a_reboot_is_told_by_the_next_run_too(make):
+    """Who starts gputui again five minutes later finds it still, and a quarter of an hour later no
+    more.
+    """
+    first = replace(make.node(1000.0), host_readings=HostSample(boot_id="b", uptime_s=100.0))
+    before = Assessor(interval_s=1.0)
+    before.recall(NodeState(boot_id="a"), first)
+    before.sample(first)
+    for after_s, told in ((300.0, ["NodeRebooted"]), (900.0, [])):
+        again = replace(
+            make.node(1000.0 + after_s),
+            host_readings=HostSample(boot_id="b", uptime_s=100.0 + after_s),
+        )
+        later = Assessor(interval_s=1.0)
+        later.recall(replace(before.state, boot_id="b"), again)
+        assert [one.kind for one in later.sample(again).incidents] == told
+
+
 def test_an_uptime_that_fell_is_a_reboot(node):
     """Where the kernel's name for the boot is not told."""
     node.sees(host=HostSample(uptime_s=5000.0))
