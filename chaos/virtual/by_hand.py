@@ -144,6 +144,7 @@ class ByHand(Rehearsal):
             raise UsageError(f"unknown kind of incident {quoted(str(kind))}{hint}")
         end_us = self.world.now_us + convert(str(request["for"]), Duration).us
         while self.world.now_us < end_us and not self._is_open(kind):
+            self._settle()
             self._jump(self._watched, end_us)
         return {"opened": self._is_open(kind)}
 

@@ -16,7 +16,7 @@ import os
 import shlex
 import time
 from collections import deque
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from contextlib import ExitStack, suppress
 from functools import partial
 from pathlib import Path
@@ -29,12 +29,12 @@ from chaos.lookalikes.under_way import UnderWay
 from chaos.lookalikes.waiting_line import WaitingLine
 from chaos.real_time.stage import Options, Stage
 from chaos.sandbox.host import NodeEndedError
-from chaos.scenario import Entry, Scenario
-from chaos.selection import Gpus, Inventory, JobId, Nodes
+from chaos.scenario import Scenario
 from chaos.terms import Runbook
 from chaos.verdict import Result
 from chaos.virtual.drill import Drill
 from chaos.virtual.grounds import Grounds
+from chaos.virtual.nodes_in_play import nodes_with_processes
 from chaos.virtual.rest import Rest
 from chaos.virtual.under_test import Started, UnderTest, command_of, environment, is_meant, words_of
 from chaos.virtual.watching import Watching
@@ -405,28 +405,3 @@ class _WorldClock:
     def now_us(self) -> int:
         """Microseconds since the run began."""
         return self._world.now_us
-
-
-def nodes_with_processes(scenario: Scenario, runbook: Runbook) -> tuple[str, ...]:
-    """The nodes that the runbook may run on: its own, else those that something happens to."""
-    inventory = scenario.given.inventory
-    if runbook.on is not None:
-        return (runbook.on,)
-    named = dict.fromkeys(
-        name for entry in scenario.timeline for name in _nodes_of(entry, inventory)
-    )
-    return tuple(named) or inventory.nodes[:1]
-
-
-def _nodes_of(entry: Entry, inventory: Inventory) -> Sequence[str]:
-    found: list[str] = []
-    what = entry.what
-    for name in getattr(what, "__dataclass_fields__", ()):
-        value = getattr(what, name)
-        if isinstance(value, Gpus):
-            found += (node for node, _ in value.resolve(inventory))
-        elif isinstance(value, Nodes):
-            found += value.resolve(inventory)
-        elif isinstance(value, JobId):
-            found += inventory.nodes[:1]
-    return found
