@@ -57,6 +57,12 @@ def explain(capsys):
         ("exit status 134", "ending", "SIGABRT "),
         ("143", "xid", "Xid 143 "),
         ("137", "xid", "Xid 137 "),
+        (
+            "Out of memory: Killed process 4711 (python3) total-vm:108204412kB, anon-rss:6kB",
+            "incident",
+            "JobFailed",
+        ),
+        ("nfs: server nas1 not responding, still trying", "incident", "StorageStall"),
         ("LOST", "state", "lost"),
         ("throttled", "state", "throttled"),
         ("NVML_ERROR_GPU_IS_LOST", "NVML error", "NVML_ERROR_GPU_IS_LOST"),
