@@ -2,7 +2,7 @@
 
 Bar: 5 ms of real time for an ordinary call. Real time is that of a program on the node that starts
 each command and waits for it, on a node that does nothing else. On a machine that others use the
-least counts, and the processor time of all that is ours: the caller, the command and the simulator.
+least counts.
 
 ::
 
@@ -15,7 +15,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import resource
 import statistics
 import subprocess
 import sys
@@ -56,9 +55,8 @@ def called_ms(words: tuple[str, ...], calls: int) -> list[float]:
     return times_ms[1:]
 
 
-def on_a_node(words: tuple[str, ...], calls: int) -> tuple[list[float], float]:
-    """The same from outside: the times, and the processor seconds of all that took part."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+def on_a_node(words: tuple[str, ...], calls: int) -> list[float]:
+    """The same from outside, on a node of its own."""
     name = f"calls-{os.getpid()}"
     own = [sys.executable, __file__, "--inside", str(calls), *words]
     done = subprocess.run(
@@ -70,9 +68,8 @@ def on_a_node(words: tuple[str, ...], calls: int) -> tuple[list[float], float]:
     )
     if done.returncode != 0:
         raise SystemExit(done.stdout + done.stderr)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    used_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return json.loads(done.stdout), used_s
+    times_ms: list[float] = json.loads(done.stdout)
+    return times_ms
 
 
 def main() -> None:
@@ -85,16 +82,11 @@ def main() -> None:
         calls, *words = options.inside
         print(json.dumps(called_ms(tuple(words), int(calls))))
         return
-    _, standing_s = on_a_node(NOTHING, 1)
     for words in (NOTHING, *ORDINARY, *LARGE):
-        times_ms, used_s = on_a_node(words, options.calls)
+        times_ms = on_a_node(words, options.calls)
         least_ms, usual_ms = min(times_ms), statistics.median(times_ms)
-        cpu_ms = 1000 * (used_s - standing_s) / options.calls
         bar = f" (bar {BAR_MS:g} ms)" if words in ORDINARY else ""
-        print(
-            f"{' '.join(words):<42} least {least_ms:5.1f} ms, median {usual_ms:5.1f} ms{bar}; "
-            f"{cpu_ms:.1f} ms of processor time"
-        )
+        print(f"{' '.join(words):<42} least {least_ms:5.1f} ms, median {usual_ms:5.1f} ms{bar}")
 
 
 if __name__ == "__main__":
