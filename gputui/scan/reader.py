@@ -36,6 +36,9 @@ _COUNT = re.compile(rb"^[\w :.+-]*last message repeated (\d{1,6}) times\s*$")
 _MOST_STAMP = 120
 """Within so many bytes of a line it says that it stands for several like the one before."""
 
+_SERVER, _ANSWERS = b"nfs: server ", b" OK"
+"""That a file server answers is news only in a log that has told of one that did not."""
+
 _LINES_LOOKED_AT = 40
 _COLOURS = re.compile(rb"\x1b\[[0-9;]*m")
 _ROTATED = re.compile(r"(?:[.-]\d+)?(?:\.(?:gz|bz2|xz|zst))?$")
@@ -159,6 +162,7 @@ class _KernelLines:
         self._clock = _Clock()
         self._host = host_of(name)
         self._lines = 0
+        self._is_storage_silent = False
 
     def feed(self, block: bytes, following: bytes) -> Iterator[Located]:
         """The events of a block; ``following`` is the one after it."""
@@ -168,6 +172,8 @@ class _KernelLines:
                 self._lines += block.count(b"\n", counted, begin)
                 counted = begin
             raw = block[begin : min(end, begin + _MOST_BYTES)]
+            if not self._is_storage_silent and raw.endswith(_ANSWERS) and _SERVER in raw:
+                continue
             plain = self._plain.read(raw)
             if plain is not None:
                 stamp, message, parsed = plain
@@ -195,7 +201,10 @@ class _KernelLines:
         """The event on a line of any sort."""
         stamp, message = split_prefix(_text(raw), self._now_s)
         time_s = self._clock.time_s(stamp)
-        return self._parser.read(stamp, message, time_s, number=self._lines + 1, ahead=ahead)
+        event = self._parser.read(stamp, message, time_s, number=self._lines + 1, ahead=ahead)
+        if event is not None and event.kind == "storage_silent":
+            self._is_storage_silent = True
+        return event
 
     def _located(self, event: KernelEvent) -> Located:
         self._host = event.host or self._host
