@@ -37,5 +37,13 @@ HOST_EXPRESSIONS = (
     ),
 )
 
-HOST_NEEDLES = (b" of memory: Kill", b" blocked for more than ", b"nfs: server ", b"Lustre")
-"""Every message above has one of these."""
+STORAGE_IS_SILENT = (b" not responding, ", b" was lost; in progress ", b" client was evicted by ")
+"""What tells that storage does not answer."""
+
+TROUBLE_NEEDLES = (b" of memory: Kill", b" blocked for more than ", *STORAGE_IS_SILENT)
+"""Every message above has one of these, or of the next."""
+
+ANSWER_NEEDLES = (b"nfs: server ", b": Connection restored to ")
+"""What tells that storage answers again: common, and news only after it was silent."""
+
+HOST_NEEDLES = (*TROUBLE_NEEDLES, *ANSWER_NEEDLES)

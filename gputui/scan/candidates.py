@@ -6,23 +6,27 @@ is one search over the whole block; only where one is found the line's ends are 
 
 from __future__ import annotations
 
-from gputui.logs.host_lines import HOST_NEEDLES
+from gputui.logs.host_lines import ANSWER_NEEDLES, TROUBLE_NEEDLES
 from gputui.scan.search import finder
 
 NEEDLES = (
     b"NVRM:", b"nvidia ", b"nvidia:", b"nvidia-nvswitch", b"nvidia-peermem", b"nvidia_dev_xid:",
     b"pcieport ", b"NVSwitch pci bus id", b"]: segfault at ", b" available PCIe ",
-    b"fabric manager NVIDIA GPU", *HOST_NEEDLES,
+    b"fabric manager NVIDIA GPU", *TROUBLE_NEEDLES,
 )  # fmt: skip
-"""Every message in :mod:`gputui.logs.grammar` has one of these. A search for what many other
+"""Every message in :mod:`gputui.logs.grammar`, and of trouble in :mod:`gputui.logs.host_lines`, has
+one of these. A search for what many other
 messages have too (the name alone) would cost more than several for what follows it."""
 
 
-def candidates(block: bytes) -> list[tuple[int, int]]:
-    """Where the lines worth a closer look begin and end in a block, in order, each once."""
+def candidates(block: bytes, *, with_answers: bool) -> list[tuple[int, int]]:
+    """Where the lines worth a closer look begin and end in a block, in order, each once.
+
+    ``with_answers``: also those that tell that storage answers.
+    """
     found: dict[int, int] = {}
     find = finder(block)
-    for needle in NEEDLES:
+    for needle in (*NEEDLES, *ANSWER_NEEDLES) if with_answers else NEEDLES:
         at = find(needle, 0)
         while at >= 0:
             end = block.find(b"\n", at)

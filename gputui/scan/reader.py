@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from gputui.logs.host_lines import STORAGE_IS_SILENT
 from gputui.logs.job_event import JobEvent
 from gputui.logs.kernel import KernelEvent, KernelParser
 from gputui.logs.months import MONTH
@@ -35,9 +36,6 @@ _REPEATED = b"last message repeated "
 _COUNT = re.compile(rb"^[\w :.+-]*last message repeated (\d{1,6}) times\s*$")
 _MOST_STAMP = 120
 """Within so many bytes of a line it says that it stands for several like the one before."""
-
-_SERVER, _ANSWERS = b"nfs: server ", b" OK"
-"""That a file server answers is news only in a log that has told of one that did not."""
 
 _LINES_LOOKED_AT = 40
 _COLOURS = re.compile(rb"\x1b\[[0-9;]*m")
@@ -162,18 +160,16 @@ class _KernelLines:
         self._clock = _Clock()
         self._host = host_of(name)
         self._lines = 0
-        self._is_storage_silent = False
+        self._has_silent_storage = False
 
     def feed(self, block: bytes, following: bytes) -> Iterator[Located]:
         """The events of a block; ``following`` is the one after it."""
         counted = 0
-        for begin, end in candidates(block):
+        for begin, end in self._candidates(block):
             if self._numbered:
                 self._lines += block.count(b"\n", counted, begin)
                 counted = begin
             raw = block[begin : min(end, begin + _MOST_BYTES)]
-            if not self._is_storage_silent and raw.endswith(_ANSWERS) and _SERVER in raw:
-                continue
             plain = self._plain.read(raw)
             if plain is not None:
                 stamp, message, parsed = plain
@@ -197,14 +193,21 @@ class _KernelLines:
         if self._numbered:
             self._lines += block.count(b"\n", counted)
 
+    def _candidates(self, block: bytes) -> list[tuple[int, int]]:
+        """The lines worth a closer look. That storage answers is news only after it was silent."""
+        found = candidates(block, with_answers=self._has_silent_storage)
+        if not self._has_silent_storage and any(
+            words in block[begin:end] for begin, end in found for words in STORAGE_IS_SILENT
+        ):
+            self._has_silent_storage = True
+            return candidates(block, with_answers=True)
+        return found
+
     def _read(self, raw: bytes, ahead: _Ahead) -> KernelEvent | None:
         """The event on a line of any sort."""
         stamp, message = split_prefix(_text(raw), self._now_s)
         time_s = self._clock.time_s(stamp)
-        event = self._parser.read(stamp, message, time_s, number=self._lines + 1, ahead=ahead)
-        if event is not None and event.kind == "storage_silent":
-            self._is_storage_silent = True
-        return event
+        return self._parser.read(stamp, message, time_s, number=self._lines + 1, ahead=ahead)
 
     def _located(self, event: KernelEvent) -> Located:
         self._host = event.host or self._host
