@@ -53,6 +53,7 @@ class Varied:
 
     def __init__(self, scenario: Scenario) -> None:
         self._scenario = scenario
+        self.has_runbook = scenario.terms.runbook is not None
 
     def run(self, seed: int) -> Tried:
         """One run."""
@@ -82,6 +83,7 @@ class Random:
 
     def __init__(self, runbook: Path | None) -> None:
         self._runbook = runbook
+        self.has_runbook = runbook is not None
         self._faults: dict[str, tuple[Drawn, ...]] = {}
 
     def run(self, seed: int) -> Tried:

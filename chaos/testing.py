@@ -147,6 +147,11 @@ def add_report_options(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(f"--{form}", type=Path, metavar="FILE", help=f"write a report: {form}")
 
 
+def wants_reports(options: argparse.Namespace) -> bool:
+    """Whether a report was asked for."""
+    return any(getattr(options, form) is not None for form in FORMS)
+
+
 def write_reports(options: argparse.Namespace, reported: Sequence[Reported]) -> None:
     """Write those that were asked for."""
     for form in FORMS:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import itertools
 import time
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,9 +13,10 @@ from chaos.campaign import Campaign, Random, Tried, Varied, first_failure, small
 from chaos.commands import Arguments
 from chaos.errors import UsageError
 from chaos.format.values import BadValueError, Duration, convert
+from chaos.judging.script import script_runs
 from chaos.library import find_scenario
 from chaos.reports.text import lines
-from chaos.testing import add_report_options, load_test, write_reports
+from chaos.testing import add_report_options, load_test, wants_reports, write_reports
 
 _RUNS = 20
 
@@ -23,7 +25,8 @@ class CampaignCommand:
     """Run a scenario with what it varies, or random faults, again and again until a run fails.
 
     What fails is made as small as it can be, and printed as a scenario. The same --seed finds the
-    same. Exit status: 0 none failed, 1 one did.
+    same. A --runbook is called with the node and the GPU: ./drain.sh n0 3. Reports are on the
+    smallest that fails, or on all runs if none does. Exit status: 0 none failed, 1 one did.
     """
 
     example = "gpuchaos campaign --runbook ./drain.sh --runs 100"
@@ -48,10 +51,18 @@ class CampaignCommand:
         campaign = _campaign(options.scenario, options.runbook)
         runs = 0
         last: Tried | None = None
+        ended: Counter[int | None] = Counter()
+        to_report = []
         for tried in first_failure(campaign, _seeds(options)):
             runs, last = runs + 1, tried
+            ended.update(one.status for one in script_runs(tried.reported.records))
+            if wants_reports(options):
+                to_report.append(tried.reported)
         if last is None or not last.failed:
             print(f"{runs} runs, seeds {options.seed} to {options.seed + runs - 1}: none failed.")
+            if campaign.has_runbook:
+                print(_told(ended))
+            write_reports(options, to_report)
             return 0
         small = smallest(campaign, last)
         print("\n".join(lines(small.reported)))
@@ -59,6 +70,17 @@ class CampaignCommand:
         print(small.text, end="")
         write_reports(options, [small.reported])
         return 1
+
+
+def _told(ended: Counter[int | None]) -> str:
+    """How a runbook ended, for one that does nothing fails nothing either."""
+    if not ended:
+        return "The runbook was never started: nothing that happened was for it."
+    ways = ", ".join(
+        f"{times} x {'not ended' if status is None else f'exit {status}'}"
+        for status, times in ended.most_common()
+    )
+    return f"The runbook was started {ended.total()} times: {ways}."
 
 
 def _campaign(name: str | None, runbook: Path | None) -> Campaign:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 CAREFUL = """\
@@ -74,7 +76,17 @@ def test_a_runbook_that_minds_the_node_passes_on_random_faults(me, folder):
     script = runbook(folder, CAREFUL)
     done = me.gpuchaos("campaign", "--runbook", str(script), "--runs", "3", timeout_s=300)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout == "3 runs, seeds 0 to 2: none failed.\n"
+    assert "3 runs, seeds 0 to 2: none failed.\nThe runbook was started " in done.stdout
+
+
+def test_a_runbook_that_gives_up_is_told_though_it_harms_nothing(me, folder):
+    """How often it was started, and how it ended, is printed; the report is on all runs."""
+    script = runbook(folder, "exit 3\n")
+    words = ("campaign", "--runbook", str(script), "--runs", "2", "--json", "all.json")
+    done = me.gpuchaos(*words, timeout_s=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert re.search(r"The runbook was started [1-9]\d* times: [1-9]\d* x exit 3\.", done.stdout)
+    assert (folder / "all.json").read_text(encoding="utf-8").count('"verdict": "pass"') >= 2
 
 
 @pytest.mark.parametrize(("index", "passes"), [("0", False), ("$2", True)])

@@ -10,7 +10,7 @@ import time
 import pytest
 
 from chaos.format.loader import load
-from chaos.journal import read_journal
+from chaos.journal_file import read_journal
 from chaos.judging.score import score
 from chaos.verdict import judge
 
@@ -124,7 +124,7 @@ def test_ten_minutes_of_players_and_a_facilitator(terminal, me, program, tmp_pat
     console.send("q")
     screen = console.wait_for(r"score \d+ of 100", timeout_s=30)
     assert console.wait() == 0
-    records = read_journal(journal)
+    records = read_journal(journal).records
     again = score(judge(load(tmp_path / "long-day.yaml"), records), records)
     assert f"score {again.points} of 100" in screen
     assert again.points > 50
