@@ -25,6 +25,9 @@ from fakes.system.kernel_log import KernelLine
 from fakes.world import World
 from gputui.recording import incident_object
 
+AGAIN_US = 60_000_000
+"""So long after it was written what is wrong with a state is written again."""
+
 
 class Notes:
     """Takes notes of a run: of its start, and of what happens while :meth:`taken`."""
@@ -97,20 +100,30 @@ class Notes:
 
 
 class States:
-    """States of the world that somebody waits for: a line of the journal for each change."""
+    """States of the world that somebody waits for: a line of the journal for each change.
+
+    For as long as one does not hold, what is wrong with it is written again, if that has changed,
+    at most every :data:`AGAIN_US`: whoever reads why it failed reads how it was at last.
+    """
 
     def __init__(self, states: tuple[State, ...], world: World, journal: Journal) -> None:
         self._states = states
         self._world = world
         self._journal = journal
         self._broken: dict[str, str] = {}
+        self._written: dict[str, tuple[str, int]] = {}
 
     def look(self) -> None:
         """Compare each with what it was."""
         for state in self._states:
             why = state.condition.broken(self._world)
             before = self._broken.get(state.text)
-            if before is None or bool(before) != bool(why):
+            if before is None or bool(before) != bool(why) or self._is_news(state.text, why):
                 facts = {"state": state.text, "holds": not why, "why": why}
                 self._journal.write(self._world.now_us, "state", facts)
+                self._written[state.text] = (why, self._world.now_us)
             self._broken[state.text] = why
+
+    def _is_news(self, text: str, why: str) -> bool:
+        written, at_us = self._written[text]
+        return why != written and self._world.now_us - at_us >= AGAIN_US

@@ -68,6 +68,15 @@ def test_another_cause_or_gpu_is_not_what_was_expected(run):
     assert "GPU 3, with cause heat-sink, but not as expected" in one.outcome.why
 
 
+def test_a_state_that_never_came_is_told_as_it_was_at_last(run):
+    """Not as it was when it ended to hold: how far what was done went shows at the deadline."""
+    cool = '  - {state: {gpu: n0/3, temperature: "< 70C"}, within: 5m}\n'
+    fault = HEAT.replace("  - {id: clear, at: 3m, heal: block}\n", "")
+    (one,) = run(fault + "expect:\n" + cool).judged
+    assert not one.outcome.ok
+    assert float(one.outcome.why.split()[1]) > 85
+
+
 def test_what_comes_too_late_fails_with_its_time(run):
     """It is still measured: by how much it was late is what people want to know."""
     late = NOTICED.replace("within: 2m", "within: 10s")
