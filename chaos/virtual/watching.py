@@ -14,6 +14,8 @@ the node (and just before, so that rates are those of one interval), for as long
 keep changing, when the engine wants to look (:attr:`gputui.assess.Assessor.next_look_s`), and while
 it has not decided. Both ways a line of the kernel log is heard when it is written, and a grave one
 makes it look at once, as the monitor does.
+
+It is long because when to look next depends on everything that the last look saw.
 """
 
 from __future__ import annotations

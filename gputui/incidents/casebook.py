@@ -3,6 +3,9 @@
 A case opens when its finding held long enough, counts what is noticed again, and clears when it has
 been over for long enough. Noticed again soon after, it is the same incident reopened; later, a new
 one. Memory is bounded: the case that matters least makes room.
+
+It is long because every step of a case's life keeps the same few indexes true; they are nobody
+else's to change.
 """
 
 from __future__ import annotations
