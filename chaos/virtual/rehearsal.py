@@ -7,6 +7,8 @@ while, NVML that does not answer yet), the clock jumps to whatever comes first.
 What a runbook leaves running when it ends lives on, as on a server, until the run is over; the
 journal says so. A runbook that sleeps by this machine's clock, which nobody sees, is waited for in
 real time, and the verdict on it is unknown: its times are not the run's.
+
+It is long because the turns of the two worlds are told in one place, from first call to end.
 """
 
 from __future__ import annotations
